@@ -1,0 +1,1 @@
+// Left empty: nothing is compiled against CUDA's headers.

@@ -1,0 +1,1 @@
+//! What a GPU kernel may use: indices, barriers, memory, warp operations and fast math.

@@ -1,0 +1,1 @@
+//! Image reconstruction from wave data at the speed of the hardware.
