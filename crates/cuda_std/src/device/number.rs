@@ -1,0 +1,91 @@
+//! Fast math and half-precision conversions on the device.
+
+#[inline(always)]
+pub(crate) fn f16_to_f32(bits: u16) -> f32 {
+    f16::from_bits(bits) as f32
+}
+
+#[inline(always)]
+pub(crate) fn f32_to_f16(value: f32) -> u16 {
+    (value as f16).to_bits()
+}
+
+pub(crate) mod f32 {
+    use core::arch::asm;
+    use core::intrinsics;
+
+    #[inline(always)]
+    pub(crate) fn mul_add(a: f32, b: f32, c: f32) -> f32 {
+        intrinsics::fmaf32(a, b, c)
+    }
+
+    /// The fast reciprocal root, and one Newton step: the fast root alone is off by two units in the last place, which
+    /// a delay of a thousand samples shows.
+    #[inline(always)]
+    pub(crate) fn sqrt(value: f32) -> f32 {
+        let reciprocal: f32;
+        // The least normal number keeps 0 away from the reciprocal; it changes no other root.
+        let safe = if value > f32::MIN_POSITIVE {
+            value
+        } else {
+            f32::MIN_POSITIVE
+        };
+        // SAFETY: a pure function of registers.
+        unsafe {
+            asm!("rsqrt.approx.ftz.f32 {0}, {1};", out(reg32) reciprocal, in(reg32) safe,
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        let root = value * reciprocal;
+        mul_add(mul_add(-root, root, value), 0.5 * reciprocal, root)
+    }
+
+    #[inline(always)]
+    pub(crate) fn floor_i32(value: f32) -> i32 {
+        let result: i32;
+        // SAFETY: a pure function of registers; saturates.
+        unsafe {
+            asm!("cvt.rmi.s32.f32 {0}, {1};", out(reg32) result, in(reg32) value,
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        result
+    }
+
+    #[inline(always)]
+    pub(crate) fn cos_sin(radians: f32) -> (f32, f32) {
+        let (cosine, sine): (f32, f32);
+        // SAFETY: a pure function of registers.
+        unsafe {
+            asm!("cos.approx.ftz.f32 {0}, {1};", out(reg32) cosine, in(reg32) radians,
+                options(pure, nomem, nostack, preserves_flags));
+            asm!("sin.approx.ftz.f32 {0}, {1};", out(reg32) sine, in(reg32) radians,
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        (cosine, sine)
+    }
+}
+
+pub(crate) mod f64 {
+    use core::arch::asm;
+    use core::intrinsics;
+
+    #[inline(always)]
+    pub(crate) fn mul_add(a: f64, b: f64, c: f64) -> f64 {
+        intrinsics::fmaf64(a, b, c)
+    }
+
+    #[inline(always)]
+    pub(crate) fn sqrt(value: f64) -> f64 {
+        intrinsics::sqrtf64(value)
+    }
+
+    #[inline(always)]
+    pub(crate) fn floor_i32(value: f64) -> i32 {
+        let result: i32;
+        // SAFETY: a pure function of registers; saturates.
+        unsafe {
+            asm!("cvt.rmi.s32.f64 {0}, {1};", out(reg32) result, in(reg64) value,
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        result
+    }
+}

@@ -1,0 +1,37 @@
+//! Math and half-precision conversions on the host.
+
+#[inline(always)]
+pub(crate) fn f16_to_f32(bits: u16) -> f32 {
+    half::f16::from_bits(bits).to_f32()
+}
+
+#[inline(always)]
+pub(crate) fn f32_to_f16(value: f32) -> u16 {
+    half::f16::from_f32(value).to_bits()
+}
+
+macro_rules! number {
+    ($type:ident) => {
+        pub(crate) mod $type {
+            #[inline(always)]
+            pub(crate) fn mul_add(a: $type, b: $type, c: $type) -> $type {
+                a.mul_add(b, c)
+            }
+
+            #[inline(always)]
+            pub(crate) fn sqrt(value: $type) -> $type {
+                value.sqrt()
+            }
+
+            /// Truncates, then corrects below zero: unlike `floor` that is vector code on every machine.
+            #[inline(always)]
+            pub(crate) fn floor_i32(value: $type) -> i32 {
+                let truncated = value as i32;
+                truncated - i32::from(truncated as $type > value)
+            }
+        }
+    };
+}
+
+number!(f32);
+number!(f64);

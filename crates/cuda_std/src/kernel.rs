@@ -1,0 +1,87 @@
+//! What a kernel is to the host: its name, its launch bounds, its resource numbers, and its entry for the emulator.
+
+/// A type that can be passed by value as a kernel's parameter.
+///
+/// # Safety
+///
+/// The type is `#[repr(C)]`, holds plain data only, and has the same layout on the host and on the device.
+pub unsafe trait Parameters: Copy + Send + Sync + 'static {}
+
+/// Numbers written beside a kernel, held against what the compiler makes of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Resources {
+    /// Most registers a thread may use, on any architecture built for.
+    pub registers: u32,
+    /// Barriers (`bar.sync`) in the PTX: a duplicated one would be a hang.
+    pub barriers: u32,
+    /// Warp shuffles, votes, matches and reductions in the PTX.
+    pub warp_operations: u32,
+    /// Matrix instructions in the PTX.
+    pub matrix_operations: u32,
+}
+
+/// The part of a kernel that does not depend on its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KernelInfo {
+    /// The entry's name in the PTX.
+    pub name: &'static str,
+    /// Most threads a block may have; written into the PTX as `.maxntid`.
+    pub threads_per_block: u32,
+    /// Blocks that must fit on a multiprocessor; written into the PTX as `.minnctapersm`.
+    pub blocks_per_multiprocessor: u32,
+    /// What the kernel may use.
+    pub resources: Resources,
+}
+
+/// A kernel whose parameter is `P`.
+pub struct Kernel<P> {
+    /// Name, launch bounds and resources.
+    pub info: KernelInfo,
+    /// The kernel's body, for the emulator.
+    pub entry: unsafe fn(P),
+}
+
+/// The shape of a launch.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Launch {
+    /// Blocks along x, y and z.
+    pub grid: [u32; 3],
+    /// Threads of a block, along x.
+    pub threads: u32,
+    /// Bytes of dynamic shared memory.
+    pub shared_bytes: u32,
+}
+
+/// Defines a kernel from its name, parameter, launch bounds, resources and body.
+///
+/// On the device this is a PTX entry of that name; on a host it is a constant [`Kernel`] of that name.
+#[macro_export]
+macro_rules! kernel {
+    (
+        $(#[$attribute:meta])*
+        $name:ident($parameter:ident: $type:ty),
+        threads $threads:expr, blocks $blocks:expr, resources $resources:expr,
+        $body:block
+    ) => {
+        $(#[$attribute])*
+        #[cfg(target_arch = "nvptx64")]
+        #[unsafe(no_mangle)]
+        pub unsafe extern "ptx-kernel" fn $name($parameter: $type) $body
+
+        $(#[$attribute])*
+        #[cfg(not(target_arch = "nvptx64"))]
+        #[allow(non_upper_case_globals)]
+        pub const $name: $crate::Kernel<$type> = {
+            unsafe fn entry($parameter: $type) $body
+            $crate::Kernel {
+                info: $crate::KernelInfo {
+                    name: stringify!($name),
+                    threads_per_block: $threads,
+                    blocks_per_multiprocessor: $blocks,
+                    resources: $resources,
+                },
+                entry,
+            }
+        };
+    };
+}
