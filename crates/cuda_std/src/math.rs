@@ -41,6 +41,9 @@ pub trait Real:
     /// The square root of a number from 0 on; 0 for 0. Within one unit in the last place.
     fn sqrt(self) -> Self;
 
+    /// The quotient, within two units in the last place.
+    fn divide(self, divisor: Self) -> Self;
+
     /// The largest integer that is not above `self`.
     ///
     /// The result is right where it fits into an `i32`; elsewhere it is some `i32`.
@@ -146,6 +149,10 @@ macro_rules! real {
             #[inline(always)]
             fn sqrt(self) -> Self {
                 backend::$type::sqrt(self)
+            }
+            #[inline(always)]
+            fn divide(self, divisor: Self) -> Self {
+                backend::$type::divide(self, divisor)
             }
             #[inline(always)]
             fn floor_i32(self) -> i32 {

@@ -40,6 +40,17 @@ pub(crate) mod f32 {
     }
 
     #[inline(always)]
+    pub(crate) fn divide(value: f32, divisor: f32) -> f32 {
+        let quotient: f32;
+        // SAFETY: a pure function of registers.
+        unsafe {
+            asm!("div.full.f32 {0}, {1}, {2};", out(reg32) quotient, in(reg32) value, in(reg32) divisor,
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        quotient
+    }
+
+    #[inline(always)]
     pub(crate) fn floor_i32(value: f32) -> i32 {
         let result: i32;
         // SAFETY: a pure function of registers; saturates.
@@ -76,6 +87,11 @@ pub(crate) mod f64 {
     #[inline(always)]
     pub(crate) fn sqrt(value: f64) -> f64 {
         intrinsics::sqrtf64(value)
+    }
+
+    #[inline(always)]
+    pub(crate) fn divide(value: f64, divisor: f64) -> f64 {
+        value / divisor
     }
 
     #[inline(always)]

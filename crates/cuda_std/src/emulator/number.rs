@@ -23,6 +23,11 @@ macro_rules! number {
                 value.sqrt()
             }
 
+            #[inline(always)]
+            pub(crate) fn divide(value: $type, divisor: $type) -> $type {
+                value / divisor
+            }
+
             /// Truncates, then corrects below zero: unlike `floor` that is vector code on every machine.
             #[inline(always)]
             pub(crate) fn floor_i32(value: $type) -> i32 {

@@ -1,0 +1,93 @@
+//! The library's error: what was wrong, with its values, and what would be right.
+
+/// What can go wrong in warpbeam.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// An array's shape does not fit the others.
+    #[error("{what} has shape {got:?}; expected {expected:?}")]
+    ShapeMismatch {
+        /// The array.
+        what: &'static str,
+        /// The shape that would be right.
+        expected: Vec<usize>,
+        /// The shape given.
+        got: Vec<usize>,
+    },
+    /// An array has the wrong number of axes.
+    #[error("{what} has shape {got:?}; expected {expected}")]
+    WrongAxes {
+        /// The array.
+        what: &'static str,
+        /// The axes that would be right.
+        expected: &'static str,
+        /// The shape given.
+        got: Vec<usize>,
+    },
+    /// An array that must hold something is empty.
+    #[error("{what} is empty (shape {shape:?}); at least {minimum} needed along every axis")]
+    Empty {
+        /// The array.
+        what: &'static str,
+        /// Its shape.
+        shape: Vec<usize>,
+        /// How many are needed.
+        minimum: usize,
+    },
+    /// A position, delay or weight is NaN or infinite.
+    #[error("{what} at {index:?} is {value}; it must be finite")]
+    NotFinite {
+        /// The array.
+        what: &'static str,
+        /// Where in it.
+        index: Vec<usize>,
+        /// What stands there.
+        value: f64,
+    },
+    /// A parameter is outside its range.
+    #[error("{what} is {value}; it must be {requirement}")]
+    OutOfRange {
+        /// The parameter.
+        what: &'static str,
+        /// Its value.
+        value: f64,
+        /// What would be right.
+        requirement: &'static str,
+    },
+    /// There is not enough memory.
+    #[error("{what} needs {needed_bytes} bytes; {}", available(*available_bytes))]
+    OutOfMemory {
+        /// What the memory is for.
+        what: &'static str,
+        /// How much it needs.
+        needed_bytes: u64,
+        /// How much there is, where that is known.
+        available_bytes: Option<u64>,
+    },
+    /// Two things live on different backends.
+    #[error("{what} is on {got}; expected it on {expected}")]
+    WrongBackend {
+        /// The tensor or stream.
+        what: &'static str,
+        /// Where it should be.
+        expected: String,
+        /// Where it is.
+        got: String,
+    },
+    /// The GPU or its driver failed.
+    #[error(transparent)]
+    Device(#[from] crate::device::DeviceError),
+    /// A signal operation was refused.
+    #[error(transparent)]
+    Signal(#[from] crate::signal::SignalError),
+    /// A file could not be read or written.
+    #[error(transparent)]
+    Io(#[from] crate::io::IoError),
+}
+
+fn available(bytes: Option<u64>) -> String {
+    bytes.map_or_else(|| "that much is not available".to_owned(), |bytes| format!("{bytes} bytes are available"))
+}
+
+/// The library's result.
+pub type Result<T> = std::result::Result<T, Error>;
