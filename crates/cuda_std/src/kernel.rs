@@ -52,36 +52,66 @@ pub struct Launch {
     pub shared_bytes: u32,
 }
 
-/// Defines a kernel from its name, parameter, launch bounds, resources and body.
+/// Defines kernels from their names, parameters, launch bounds, resources and bodies, and their list `KERNELS`.
 ///
-/// On the device this is a PTX entry of that name; on a host it is a constant [`Kernel`] of that name.
+/// On the device each is a PTX entry of its name; on a host it is a constant [`Kernel`] of that name.
 #[macro_export]
-macro_rules! kernel {
-    (
+macro_rules! kernels {
+    ($(
         $(#[$attribute:meta])*
         $name:ident($parameter:ident: $type:ty),
         threads $threads:expr, blocks $blocks:expr, resources $resources:expr,
         $body:block
-    ) => {
-        $(#[$attribute])*
-        #[cfg(target_arch = "nvptx64")]
-        #[unsafe(no_mangle)]
-        pub unsafe extern "ptx-kernel" fn $name($parameter: $type) $body
+    )*) => {
+        $(
+            $(#[$attribute])*
+            #[cfg(target_arch = "nvptx64")]
+            #[unsafe(no_mangle)]
+            pub unsafe extern "ptx-kernel" fn $name($parameter: $type) $body
 
-        $(#[$attribute])*
-        #[cfg(not(target_arch = "nvptx64"))]
-        #[allow(non_upper_case_globals)]
-        pub const $name: $crate::Kernel<$type> = {
-            unsafe fn entry($parameter: $type) $body
-            $crate::Kernel {
-                info: $crate::KernelInfo {
-                    name: stringify!($name),
-                    threads_per_block: $threads,
-                    blocks_per_multiprocessor: $blocks,
-                    resources: $resources,
-                },
-                entry,
-            }
-        };
+            $(#[$attribute])*
+            #[cfg(not(target_arch = "nvptx64"))]
+            #[allow(non_upper_case_globals)]
+            pub const $name: $crate::Kernel<$type> = {
+                unsafe fn entry($parameter: $type) $body
+                $crate::Kernel {
+                    info: $crate::KernelInfo {
+                        name: stringify!($name),
+                        threads_per_block: $threads,
+                        blocks_per_multiprocessor: $blocks,
+                        resources: $resources,
+                    },
+                    entry,
+                }
+            };
+        )*
+
+        /// This module's kernels.
+        pub const KERNELS: &[$crate::KernelInfo] = &[$(
+            $crate::KernelInfo {
+                name: stringify!($name),
+                threads_per_block: $threads,
+                blocks_per_multiprocessor: $blocks,
+                resources: $resources,
+            },
+        )*];
+    };
+}
+
+/// Repeats a block for `I` from 0 to below a constant of at most 16, `I` a constant in each.
+///
+/// An array that is indexed by a loop's variable lives in memory; indexed by constants it lives in registers. The
+/// compiler unrolls small loops by itself, but not those that matter.
+#[macro_export]
+macro_rules! unroll {
+    ($index:ident in 0..$count:ident $body:block) => {
+        $crate::unroll!(@ $index $count $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
+    };
+    (@ $index:ident $count:ident $body:block $($value:literal)*) => {
+        const { assert!($count <= 16) };
+        $({
+            const $index: usize = $value;
+            if $index < $count $body
+        })*
     };
 }

@@ -8,13 +8,7 @@ use core::ops::{Add, AddAssign, Mul, Neg, Sub};
 
 /// A floating-point number that kernels compute with.
 pub trait Real:
-    Element
-    + PartialOrd
-    + Add<Output = Self>
-    + AddAssign
-    + Sub<Output = Self>
-    + Mul<Output = Self>
-    + Neg<Output = Self>
+    Element + PartialOrd + Add<Output = Self> + AddAssign + Sub<Output = Self> + Mul<Output = Self> + Neg<Output = Self>
 {
     /// 0.
     const ZERO: Self;
@@ -204,9 +198,7 @@ mod tests {
             let turn = f64::from(step) / 1e6;
             let (c, s) = turn.cos_sin_turn();
             let exact = (turn * core::f64::consts::TAU).sin_cos();
-            worst_double = worst_double
-                .max((c - exact.1).abs())
-                .max((s - exact.0).abs());
+            worst_double = worst_double.max((c - exact.1).abs()).max((s - exact.0).abs());
             let single = turn as f32;
             let (c, s) = single.cos_sin_turn();
             let exact = (f64::from(single) * core::f64::consts::TAU).sin_cos();
@@ -220,18 +212,7 @@ mod tests {
 
     #[test]
     fn rounding_and_floor() {
-        for value in [
-            -2.5_f32,
-            -2.0,
-            -0.75,
-            -0.5,
-            0.0,
-            0.49,
-            0.5,
-            1.5,
-            1023.999,
-            4_000_000.5,
-        ] {
+        for value in [-2.5_f32, -2.0, -0.75, -0.5, 0.0, 0.49, 0.5, 1.5, 1023.999, 4_000_000.5] {
             assert_eq!(value.round_small(), value.round_ties_even());
             assert_eq!(value.floor_i32(), value.floor() as i32);
         }

@@ -84,7 +84,7 @@ impl<T: Element> Global<T> {
     #[track_caller]
     pub unsafe fn load(self, index: u64) -> T {
         // SAFETY: in range by the caller's promise, readable by that of `new`.
-        unsafe { backend::load_global(self.pointer, index, self.length) }
+        unsafe { backend::load_constant(self.pointer, index, self.length) }
     }
 }
 

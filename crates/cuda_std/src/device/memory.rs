@@ -8,7 +8,43 @@ global_asm!(".extern .shared .align 16 .b8 dynamic_shared[];");
 #[inline(always)]
 pub(crate) fn check_start(_start: u64, _length: u64) {}
 
-/// A load as wide as the element.
+/// A load as wide as the element, from memory that nobody writes while the kernel runs.
+#[inline(always)]
+pub(crate) unsafe fn load_constant<T: Element>(pointer: *const T, index: u64, _length: u64) -> T {
+    // SAFETY: readable by the caller's promise; a word has the element's size and any bit pattern.
+    unsafe {
+        let at = pointer.wrapping_add(index as usize);
+        match size_of::<T>() {
+            2 => {
+                let word: u16;
+                asm!("ld.global.nc.u16 {0}, [{1}];", out(reg16) word, in(reg64) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                core::mem::transmute_copy(&word)
+            }
+            4 => {
+                let word: u32;
+                asm!("ld.global.nc.b32 {0}, [{1}];", out(reg32) word, in(reg64) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                core::mem::transmute_copy(&word)
+            }
+            8 => {
+                let (a, b): (u32, u32);
+                asm!("ld.global.nc.v2.b32 {{{0}, {1}}}, [{2}];", out(reg32) a, out(reg32) b, in(reg64) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                core::mem::transmute_copy(&[a, b])
+            }
+            16 => {
+                let (a, b): (u64, u64);
+                asm!("ld.global.nc.v2.b64 {{{0}, {1}}}, [{2}];", out(reg64) a, out(reg64) b, in(reg64) at,
+                    options(pure, readonly, nostack, preserves_flags));
+                core::mem::transmute_copy(&[a, b])
+            }
+            _ => at.read(),
+        }
+    }
+}
+
+/// A load as wide as the element, from memory that the kernel also writes.
 #[inline(always)]
 pub(crate) unsafe fn load_global<T: Element>(pointer: *const T, index: u64, _length: u64) -> T {
     // SAFETY: readable by the caller's promise; a word has the element's size, alignment and any bit pattern.
@@ -20,7 +56,7 @@ pub(crate) unsafe fn load_global<T: Element>(pointer: *const T, index: u64, _len
             16 => {
                 let (a, b): (u64, u64);
                 asm!("ld.global.v2.b64 {{{0}, {1}}}, [{2}];", out(reg64) a, out(reg64) b, in(reg64) at,
-                    options(pure, readonly, nostack, preserves_flags));
+                    options(readonly, nostack, preserves_flags));
                 core::mem::transmute_copy(&[a, b])
             }
             _ => at.read(),

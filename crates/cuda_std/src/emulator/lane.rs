@@ -66,12 +66,7 @@ pub(crate) unsafe fn load_global<T: Element>(_pointer: *const T, _index: u64, _l
     current()
 }
 #[track_caller]
-pub(crate) unsafe fn store_global<T: Element>(
-    _pointer: *mut T,
-    _index: u64,
-    _length: u64,
-    _value: T,
-) {
+pub(crate) unsafe fn store_global<T: Element>(_pointer: *mut T, _index: u64, _length: u64, _value: T) {
     current()
 }
 #[track_caller]
@@ -84,5 +79,9 @@ pub(crate) unsafe fn load_shared<T: Element>(_address: u32, _index: u32, _length
 }
 #[track_caller]
 pub(crate) unsafe fn store_shared<T: Element>(_address: u32, _index: u32, _length: u32, _value: T) {
+    current()
+}
+#[track_caller]
+pub(crate) unsafe fn load_constant<T: Element>(_pointer: *const T, _index: u64, _length: u64) -> T {
     current()
 }
