@@ -1,0 +1,23 @@
+//! Where the work happens: backends, the memory on them, streams of work and events in those.
+//!
+//! A [`Backend`] is a CPU or one CUDA device, a [`Tensor`] is memory on it, a [`Stream`] a queue of work for it. What
+//! the work is lives elsewhere; this module knows nothing of beamforming. CUDA is the folder `cuda`, compiled with the
+//! cargo feature of that name, and `cust` is used there and nowhere else.
+
+mod backend;
+mod element;
+mod error;
+mod host;
+mod layout;
+mod stream;
+mod tensor;
+mod transfer;
+
+pub use backend::Backend;
+pub use element::Element;
+pub use error::DeviceError;
+pub use stream::{Event, Stream};
+pub use tensor::Tensor;
+
+#[cfg(test)]
+mod tests;
