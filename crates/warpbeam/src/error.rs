@@ -54,6 +54,14 @@ pub enum Error {
         /// What would be right.
         requirement: &'static str,
     },
+    /// A transmit uses an element that the probe does not have.
+    #[error("a transmit fires element {element}; the probe has {n_elements} elements, counted from 0")]
+    NoSuchElement {
+        /// The element asked for.
+        element: usize,
+        /// How many there are.
+        n_elements: usize,
+    },
     /// There is not enough memory.
     #[error("{what} needs {needed_bytes} bytes; {}", available(*available_bytes))]
     OutOfMemory {

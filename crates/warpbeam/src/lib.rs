@@ -1,7 +1,11 @@
 //! Image reconstruction from wave data at the speed of the hardware.
 
+pub mod das;
 pub mod device;
 mod error;
+pub mod physical;
 
+pub use das::{ChannelLayout, DasGeometry, DasOptions, DasPlan, Interpolation, Sample, Window};
 pub use device::{Backend, DeviceError, Element, Event, Stream, Tensor};
 pub use error::{Error, Result};
+pub use physical::{Acquisition, Grid, Medium, Probe, Reception, Transmit, Wave};

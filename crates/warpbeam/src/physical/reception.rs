@@ -1,0 +1,56 @@
+//! Which elements a voxel listens to, and how.
+
+use crate::{Error, Interpolation, Result, Window};
+use std::f64::consts::PI;
+
+/// How the receive side is weighted and read; the default is a plain sum over all elements, linearly interpolated.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reception {
+    /// Depth over the aperture's width, along an element's normal; 0 uses all elements.
+    pub f_number: f64,
+    /// Window over that aperture.
+    pub window: Window,
+    /// Largest angle in radians between an element's normal and a voxel that it hears; `None` hears everything.
+    pub max_angle_rad: Option<f64>,
+    /// How samples are interpolated.
+    pub interpolation: Interpolation,
+}
+
+impl Default for Reception {
+    fn default() -> Self {
+        Self {
+            f_number: 0.0,
+            window: Window::Boxcar,
+            max_angle_rad: None,
+            interpolation: Interpolation::Linear,
+        }
+    }
+}
+
+impl Reception {
+    pub(super) fn validate(&self) -> Result<()> {
+        let refuse = |what, value, requirement| {
+            Err(Error::OutOfRange {
+                what,
+                value,
+                requirement,
+            })
+        };
+        if !(self.f_number >= 0.0 && self.f_number.is_finite()) {
+            return refuse("f_number", self.f_number, "a positive number, or 0 for all elements");
+        }
+        if let Window::Tukey { taper } = self.window
+            && !(0.0..=1.0).contains(&taper)
+        {
+            return refuse("the Tukey window's taper", taper, "from 0 (boxcar) to 1 (Hann)");
+        }
+        match self.max_angle_rad {
+            Some(angle_rad) if !(0.0..=PI).contains(&angle_rad) => refuse(
+                "max_angle_rad",
+                angle_rad,
+                "from 0 to π radians, or None to hear everything",
+            ),
+            _ => Ok(()),
+        }
+    }
+}
