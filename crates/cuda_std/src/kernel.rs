@@ -37,8 +37,24 @@ pub struct KernelInfo {
 pub struct Kernel<P> {
     /// Name, launch bounds and resources.
     pub info: KernelInfo,
-    /// The kernel's body, for the emulator.
-    pub entry: unsafe fn(P),
+    entry: unsafe fn(P),
+}
+
+impl<P: Parameters> Kernel<P> {
+    /// A kernel of that body; the macro [`kernels!`](crate::kernels) calls this.
+    ///
+    /// # Safety
+    ///
+    /// Called as a thread of a launch, the body touches no memory but its own and, through `cuda_std`, its parameters'.
+    pub const unsafe fn new(info: KernelInfo, entry: unsafe fn(P)) -> Self {
+        Self { info, entry }
+    }
+
+    /// The kernel's body.
+    #[cfg(not(target_arch = "nvptx64"))]
+    pub(crate) fn entry(&self) -> unsafe fn(P) {
+        self.entry
+    }
 }
 
 /// The shape of a launch.
@@ -74,15 +90,14 @@ macro_rules! kernels {
             #[allow(non_upper_case_globals)]
             pub const $name: $crate::Kernel<$type> = {
                 unsafe fn entry($parameter: $type) $body
-                $crate::Kernel {
-                    info: $crate::KernelInfo {
-                        name: stringify!($name),
-                        threads_per_block: $threads,
-                        blocks_per_multiprocessor: $blocks,
-                        resources: $resources,
-                    },
-                    entry,
-                }
+                let info = $crate::KernelInfo {
+                    name: stringify!($name),
+                    threads_per_block: $threads,
+                    blocks_per_multiprocessor: $blocks,
+                    resources: $resources,
+                };
+                // SAFETY: the promise of the body's author.
+                unsafe { $crate::Kernel::new(info, entry) }
             };
         )*
 
@@ -114,4 +129,13 @@ macro_rules! unroll {
             if $index < $count $body
         })*
     };
+}
+
+/// Items that exist on a host only: what the launching side needs to know of kernels.
+#[macro_export]
+macro_rules! on_host {
+    ($($item:item)*) => { $(
+        #[cfg(not(target_arch = "nvptx64"))]
+        $item
+    )* };
 }

@@ -3,7 +3,9 @@
 pub mod das;
 pub mod device;
 mod error;
+pub mod io;
 pub mod physical;
+pub mod signal;
 
 pub use das::{ChannelLayout, DasGeometry, DasOptions, DasPlan, Interpolation, Sample, Window};
 pub use device::{Backend, DeviceError, Element, Event, Stream, Tensor};

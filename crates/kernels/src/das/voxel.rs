@@ -178,8 +178,8 @@ unsafe fn das_voxel<S: Sample, const TAPS: usize, const TILE: usize>(p: DasVoxel
 }
 
 macro_rules! instances {
-    ($($stored:ty, $taps:literal, $tile:literal, $name:ident, $registers:literal;)*) => {
-        cuda_std::kernels! { $(
+    ($($stored:ty { $($name:ident: $taps:literal, $tile:literal, $registers:literal;)* })*) => {
+        cuda_std::kernels! { $($(
             /// A voxel a thread; sample type, interpolation and batch tile are in the name.
             $name(p: DasVoxel<$stored>),
             threads THREADS, blocks 1,
@@ -188,43 +188,78 @@ macro_rules! instances {
                 // SAFETY: the launching side's promise.
                 unsafe { das_voxel::<$stored, $taps, $tile>(p) }
             }
+        )*)* }
+
+        cuda_std::on_host! { $(
+            impl Instances for $stored {
+                fn kernel(taps: u32, tile: u32) -> Option<cuda_std::Kernel<DasVoxel<Self>>> {
+                    match (taps, tile) {
+                        $(($taps, $tile) => Some($name),)*
+                        _ => None,
+                    }
+                }
+            }
         )* }
     };
 }
 
+cuda_std::on_host! {
+    /// A sample type that this family has kernels for.
+    pub trait Instances: Sample {
+        /// The kernel for `taps` interpolation taps (1, 2) and tiles of `tile` batch items (1, 8).
+        fn kernel(taps: u32, tile: u32) -> Option<cuda_std::Kernel<DasVoxel<Self>>>;
+    }
+}
+
 instances! {
-    i16, 2, 1, das_voxel_i16_linear_b1, 255;
-    i16, 2, 8, das_voxel_i16_linear_b8, 255;
-    i16, 1, 1, das_voxel_i16_nearest_b1, 255;
-    i16, 1, 8, das_voxel_i16_nearest_b8, 255;
-    F16, 2, 1, das_voxel_f16_linear_b1, 255;
-    F16, 2, 8, das_voxel_f16_linear_b8, 255;
-    F16, 1, 1, das_voxel_f16_nearest_b1, 255;
-    F16, 1, 8, das_voxel_f16_nearest_b8, 255;
-    f32, 2, 1, das_voxel_f32_linear_b1, 255;
-    f32, 2, 8, das_voxel_f32_linear_b8, 255;
-    f32, 1, 1, das_voxel_f32_nearest_b1, 255;
-    f32, 1, 8, das_voxel_f32_nearest_b8, 255;
-    f64, 2, 1, das_voxel_f64_linear_b1, 255;
-    f64, 2, 8, das_voxel_f64_linear_b8, 255;
-    f64, 1, 1, das_voxel_f64_nearest_b1, 255;
-    f64, 1, 8, das_voxel_f64_nearest_b8, 255;
-    Complex<i16>, 2, 1, das_voxel_ci16_linear_b1, 255;
-    Complex<i16>, 2, 8, das_voxel_ci16_linear_b8, 255;
-    Complex<i16>, 1, 1, das_voxel_ci16_nearest_b1, 255;
-    Complex<i16>, 1, 8, das_voxel_ci16_nearest_b8, 255;
-    Complex<F16>, 2, 1, das_voxel_cf16_linear_b1, 255;
-    Complex<F16>, 2, 8, das_voxel_cf16_linear_b8, 255;
-    Complex<F16>, 1, 1, das_voxel_cf16_nearest_b1, 255;
-    Complex<F16>, 1, 8, das_voxel_cf16_nearest_b8, 255;
-    Complex<f32>, 2, 1, das_voxel_cf32_linear_b1, 255;
-    Complex<f32>, 2, 4, das_voxel_cf32_linear_b4, 255;
-    Complex<f32>, 2, 8, das_voxel_cf32_linear_b8, 255;
-    Complex<f32>, 2, 16, das_voxel_cf32_linear_b16, 255;
-    Complex<f32>, 1, 1, das_voxel_cf32_nearest_b1, 255;
-    Complex<f32>, 1, 8, das_voxel_cf32_nearest_b8, 255;
-    Complex<f64>, 2, 1, das_voxel_cf64_linear_b1, 255;
-    Complex<f64>, 2, 8, das_voxel_cf64_linear_b8, 255;
-    Complex<f64>, 1, 1, das_voxel_cf64_nearest_b1, 255;
-    Complex<f64>, 1, 8, das_voxel_cf64_nearest_b8, 255;
+    i16 {
+        das_voxel_i16_linear_b1: 2, 1, 255;
+        das_voxel_i16_linear_b8: 2, 8, 255;
+        das_voxel_i16_nearest_b1: 1, 1, 255;
+        das_voxel_i16_nearest_b8: 1, 8, 255;
+    }
+    F16 {
+        das_voxel_f16_linear_b1: 2, 1, 255;
+        das_voxel_f16_linear_b8: 2, 8, 255;
+        das_voxel_f16_nearest_b1: 1, 1, 255;
+        das_voxel_f16_nearest_b8: 1, 8, 255;
+    }
+    f32 {
+        das_voxel_f32_linear_b1: 2, 1, 255;
+        das_voxel_f32_linear_b8: 2, 8, 255;
+        das_voxel_f32_nearest_b1: 1, 1, 255;
+        das_voxel_f32_nearest_b8: 1, 8, 255;
+    }
+    f64 {
+        das_voxel_f64_linear_b1: 2, 1, 255;
+        das_voxel_f64_linear_b8: 2, 8, 255;
+        das_voxel_f64_nearest_b1: 1, 1, 255;
+        das_voxel_f64_nearest_b8: 1, 8, 255;
+    }
+    Complex<i16> {
+        das_voxel_ci16_linear_b1: 2, 1, 255;
+        das_voxel_ci16_linear_b8: 2, 8, 255;
+        das_voxel_ci16_nearest_b1: 1, 1, 255;
+        das_voxel_ci16_nearest_b8: 1, 8, 255;
+    }
+    Complex<F16> {
+        das_voxel_cf16_linear_b1: 2, 1, 255;
+        das_voxel_cf16_linear_b8: 2, 8, 255;
+        das_voxel_cf16_nearest_b1: 1, 1, 255;
+        das_voxel_cf16_nearest_b8: 1, 8, 255;
+    }
+    Complex<f32> {
+        das_voxel_cf32_linear_b1: 2, 1, 255;
+        das_voxel_cf32_linear_b4: 2, 4, 255;
+        das_voxel_cf32_linear_b8: 2, 8, 255;
+        das_voxel_cf32_linear_b16: 2, 16, 255;
+        das_voxel_cf32_nearest_b1: 1, 1, 255;
+        das_voxel_cf32_nearest_b8: 1, 8, 255;
+    }
+    Complex<f64> {
+        das_voxel_cf64_linear_b1: 2, 1, 255;
+        das_voxel_cf64_linear_b8: 2, 8, 255;
+        das_voxel_cf64_nearest_b1: 1, 1, 255;
+        das_voxel_cf64_nearest_b8: 1, 8, 255;
+    }
 }

@@ -1,0 +1,183 @@
+//! Long batches: samples packed with the batch contiguous, two rows at a time.
+//!
+//! The packed copy is `(transmit, channel, sample, part, batch)` in the precision of the sums; rows are a multiple of
+//! [`LANES`] long, the rest zeros.
+
+use super::super::prepared::Prepared;
+use super::super::{Interpolation, Sample};
+use super::TILE;
+use super::tile::{Taps, UNUSED, Voxels};
+use cuda_std::math::Real;
+use ndarray::{ArrayView4, ArrayViewMut2, Axis, Ix4};
+use rayon::prelude::*;
+
+/// Numbers that are added at a time: the width of the widest vector units, or a few of the narrower ones.
+const LANES: usize = 16;
+
+/// Batch items of a packed copy at most: the sums of a tile stay in the first-level cache.
+const MOST_ITEMS: usize = 64;
+
+/// Samples that are packed together, so that what is written stays in the first-level cache.
+const SAMPLES_AT_A_TIME: usize = 32;
+
+/// How many batch items may be packed at a time within a memory limit; 0 if not even one row of lanes.
+pub(super) fn items_within(data: Ix4, sample_bytes: usize, memory_limit_bytes: Option<u64>) -> usize {
+    let row_bytes = (data[1] * data[2] * data[3] * sample_bytes * LANES) as u64;
+    match memory_limit_bytes.or_else(|| crate::device::Backend::cpu().available_memory_bytes()) {
+        None => MOST_ITEMS,
+        Some(limit) => limit.checked_div(row_bytes).map_or(MOST_ITEMS, |rows| MOST_ITEMS.min(rows as usize * LANES)),
+    }
+}
+
+/// Reconstructs `data` (batch, channel, transmit, sample) into `output` (batch, voxel).
+pub(super) fn run<T: Sample>(
+    prepared: &Prepared<T::Real>,
+    data: ArrayView4<'_, T>,
+    mut output: ArrayViewMut2<'_, T::Sum>,
+) {
+    let packed = Packed::new(&data);
+    output.axis_chunks_iter_mut(Axis(1), TILE).into_par_iter().enumerate().for_each_init(
+        || vec![T::Real::ZERO; TILE * packed.row],
+        |sums, (tile, output)| {
+            pulp::Arch::new().dispatch(Tile::<T> { prepared, packed: &packed, output, sums, first_voxel: tile * TILE });
+        },
+    );
+}
+
+/// Samples with the batch contiguous.
+struct Packed<R> {
+    values: Vec<R>,
+    n_channels: usize,
+    n_transmits: usize,
+    n_samples: usize,
+    /// Batch items of a part, padded.
+    items: usize,
+    /// Numbers of a sample: its parts, each `items` long.
+    row: usize,
+}
+
+impl<R: Real> Packed<R> {
+    fn new<T: Sample<Real = R>>(data: &ArrayView4<'_, T>) -> Self {
+        let (n_batch, n_channels, n_transmits, n_samples) = data.dim();
+        let items = n_batch.next_multiple_of(LANES);
+        let row = items * T::PARTS;
+        let mut values = vec![R::ZERO; n_transmits * n_channels * n_samples * row];
+        if !values.is_empty() {
+            values.par_chunks_exact_mut(n_samples * row).enumerate().for_each(|(signal, values)| {
+                let (transmit, channel) = (signal / n_channels, signal % n_channels);
+                for (block, values) in values.chunks_mut(SAMPLES_AT_A_TIME * row).enumerate() {
+                    for item in 0..n_batch {
+                        for (sample, values) in values.chunks_exact_mut(row).enumerate() {
+                            let value = data[[item, channel, transmit, block * SAMPLES_AT_A_TIME + sample]];
+                            for part in 0..T::PARTS {
+                                values[part * items + item] = value.part(part);
+                            }
+                        }
+                    }
+                }
+            });
+        }
+        Self { values, n_channels, n_transmits, n_samples, items, row }
+    }
+
+    /// All samples of a transmit and channel.
+    fn signal(&self, transmit: usize, channel: usize) -> &[R] {
+        let length = self.n_samples * self.row;
+        let start = (transmit * self.n_channels + channel) * length;
+        &self.values[start..start + length]
+    }
+}
+
+struct Tile<'a, T: Sample> {
+    prepared: &'a Prepared<T::Real>,
+    packed: &'a Packed<T::Real>,
+    output: ArrayViewMut2<'a, T::Sum>,
+    /// A row for each voxel.
+    sums: &'a mut [T::Real],
+    first_voxel: usize,
+}
+
+impl<T: Sample> pulp::NullaryFnOnce for Tile<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(mut self) {
+        match (T::PARTS == 2, self.prepared.interpolation) {
+            (true, Interpolation::Linear) => self.sum::<true, true>(),
+            (true, Interpolation::Nearest) => self.sum::<true, false>(),
+            (false, Interpolation::Linear) => self.sum::<false, true>(),
+            (false, Interpolation::Nearest) => self.sum::<false, false>(),
+        }
+    }
+}
+
+impl<T: Sample> Tile<'_, T> {
+    #[inline(always)]
+    fn sum<const COMPLEX: bool, const LINEAR: bool>(&mut self) {
+        let Packed { n_channels, n_transmits, n_samples, items, row, .. } = *self.packed;
+        let n_voxels = self.output.len_of(Axis(1));
+        let voxels = Voxels::new(self.prepared, self.first_voxel..self.first_voxel + n_voxels);
+        let mut taps = Taps::new();
+        self.sums.fill(T::Real::ZERO);
+        for transmit in 0..n_transmits {
+            let offsets_and_weights = voxels.transmit(self.prepared, transmit);
+            for channel in 0..n_channels {
+                let n_samples = n_samples as i32;
+                taps.fill::<COMPLEX>(self.prepared, &voxels, &offsets_and_weights, transmit, channel, n_samples);
+                let signal = self.packed.signal(transmit, channel);
+                for (v, sums) in self.sums.chunks_exact_mut(row).enumerate() {
+                    if taps.first[v] == UNUSED {
+                        continue;
+                    }
+                    let start = taps.first[v] as usize * row;
+                    let here = &signal[start..start + row];
+                    let next = if LINEAR { &signal[start + row..start + 2 * row] } else { here };
+                    accumulate::<T::Real, COMPLEX, LINEAR>(&taps, v, items, here, next, sums);
+                }
+            }
+        }
+        for (v, sums) in self.sums.chunks_exact(row).take(n_voxels).enumerate() {
+            for (item, output) in self.output.column_mut(v).iter_mut().enumerate() {
+                *output = T::sum(sums[item], if COMPLEX { sums[items + item] } else { T::Real::ZERO });
+            }
+        }
+    }
+}
+
+/// Adds a voxel's weighted sample of every batch item.
+#[inline(always)]
+fn accumulate<R: Real, const COMPLEX: bool, const LINEAR: bool>(
+    taps: &Taps<R>,
+    v: usize,
+    items: usize,
+    here: &[R],
+    next: &[R],
+    sums: &mut [R],
+) {
+    let (fraction, real, imaginary) = (taps.fraction[v], taps.real[v], taps.imaginary[v]);
+    let value = |here: R, next: R| if LINEAR { (next - here).mul_add(fraction, here) } else { here };
+    let (here_real, here_imaginary) = here.split_at(items);
+    let (next_real, next_imaginary) = next.split_at(items);
+    let (sums_real, sums_imaginary) = sums.split_at_mut(items);
+    let real_rows = sums_real.as_chunks_mut::<LANES>().0.iter_mut();
+    let real_rows = real_rows.zip(here_real.as_chunks::<LANES>().0).zip(next_real.as_chunks::<LANES>().0);
+    if COMPLEX {
+        let imaginary_rows = sums_imaginary.as_chunks_mut::<LANES>().0.iter_mut();
+        let imaginary_rows =
+            imaginary_rows.zip(here_imaginary.as_chunks::<LANES>().0).zip(next_imaginary.as_chunks::<LANES>().0);
+        for (((sum_re, here_re), next_re), ((sum_im, here_im), next_im)) in real_rows.zip(imaginary_rows) {
+            for lane in 0..LANES {
+                let value_re = value(here_re[lane], next_re[lane]);
+                let value_im = value(here_im[lane], next_im[lane]);
+                sum_re[lane] = (-imaginary).mul_add(value_im, real.mul_add(value_re, sum_re[lane]));
+                sum_im[lane] = imaginary.mul_add(value_re, real.mul_add(value_im, sum_im[lane]));
+            }
+        }
+    } else {
+        for ((sum, here), next) in real_rows {
+            for lane in 0..LANES {
+                sum[lane] = real.mul_add(value(here[lane], next[lane]), sum[lane]);
+            }
+        }
+    }
+}

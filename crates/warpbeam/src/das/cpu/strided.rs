@@ -1,0 +1,99 @@
+//! Small batches: samples where they lie, one batch item after another.
+
+use super::super::prepared::Prepared;
+use super::super::{Interpolation, Sample};
+use super::TILE;
+use super::tile::{Taps, UNUSED, Voxels};
+use cuda_std::math::Real;
+use ndarray::{ArrayView1, ArrayView4, ArrayViewMut2, Axis, s};
+use rayon::prelude::*;
+
+/// Reconstructs `data` (batch, channel, transmit, sample) into `output` (batch, voxel).
+pub(super) fn run<T: Sample>(
+    prepared: &Prepared<T::Real>,
+    data: ArrayView4<'_, T>,
+    mut output: ArrayViewMut2<'_, T::Sum>,
+) {
+    output.axis_chunks_iter_mut(Axis(1), TILE).into_par_iter().enumerate().for_each(|(tile, output)| {
+        pulp::Arch::new().dispatch(Tile { prepared, data, output, first_voxel: tile * TILE });
+    });
+}
+
+struct Tile<'a, T: Sample> {
+    prepared: &'a Prepared<T::Real>,
+    data: ArrayView4<'a, T>,
+    output: ArrayViewMut2<'a, T::Sum>,
+    first_voxel: usize,
+}
+
+impl<T: Sample> pulp::NullaryFnOnce for Tile<'_, T> {
+    type Output = ();
+
+    #[inline(always)]
+    fn call(mut self) {
+        if T::PARTS == 2 {
+            self.sum::<true>();
+        } else {
+            self.sum::<false>();
+        }
+    }
+}
+
+impl<T: Sample> Tile<'_, T> {
+    #[inline(always)]
+    fn sum<const COMPLEX: bool>(&mut self) {
+        let (n_batch, n_channels, n_transmits, n_samples) = self.data.dim();
+        let n_voxels = self.output.len_of(Axis(1));
+        let voxels = Voxels::new(self.prepared, self.first_voxel..self.first_voxel + n_voxels);
+        let mut taps = Taps::new();
+        let mut sums = vec![[[T::Real::ZERO; 2]; TILE]; n_batch];
+        for transmit in 0..n_transmits {
+            let offsets_and_weights = voxels.transmit(self.prepared, transmit);
+            for channel in 0..n_channels {
+                let n_samples = n_samples as i32;
+                taps.fill::<COMPLEX>(self.prepared, &voxels, &offsets_and_weights, transmit, channel, n_samples);
+                for (item, sums) in sums.iter_mut().enumerate() {
+                    let samples = self.data.slice(s![item, channel, transmit, ..]);
+                    accumulate::<T, COMPLEX>(samples, &taps, self.prepared.interpolation, sums);
+                }
+            }
+        }
+        for (item, sums) in sums.iter().enumerate() {
+            for (output, [real, imaginary]) in self.output.row_mut(item).iter_mut().zip(sums) {
+                *output = T::sum(*real, *imaginary);
+            }
+        }
+    }
+}
+
+#[inline(always)]
+fn accumulate<T: Sample, const COMPLEX: bool>(
+    samples: ArrayView1<'_, T>,
+    taps: &Taps<T::Real>,
+    interpolation: Interpolation,
+    sums: &mut [[T::Real; 2]; TILE],
+) {
+    for v in 0..TILE {
+        if taps.first[v] == UNUSED {
+            continue;
+        }
+        let first = taps.first[v] as usize;
+        let value = |part| match interpolation {
+            Interpolation::Nearest => samples[first].part(part),
+            Interpolation::Linear => {
+                let (here, next) = (samples[first].part(part), samples[first + 1].part(part));
+                Real::mul_add(next - here, taps.fraction[v], here)
+            }
+        };
+        let [real, imaginary] = sums[v];
+        sums[v] = if COMPLEX {
+            let (value_real, value_imaginary) = (value(0), value(1));
+            [
+                Real::mul_add(-taps.imaginary[v], value_imaginary, Real::mul_add(taps.real[v], value_real, real)),
+                Real::mul_add(taps.imaginary[v], value_real, Real::mul_add(taps.real[v], value_imaginary, imaginary)),
+            ]
+        } else {
+            [Real::mul_add(taps.real[v], value(0), real), imaginary]
+        };
+    }
+}

@@ -1,0 +1,19 @@
+//! Delay-and-sum: its geometry, its plan, and one backend a file.
+//!
+//! `out[b, n] = Σ_q Σ_m w_tx[q, n] · a_rx[m, n] · e^{i(κ·d + φ_q)} · s(x[b, m, q, ·], d)` with the delay
+//! `d = offset[q, n] + |r_n − p_m|` in samples. A contribution with d < 0 or d ≥ K − 1 is 0.
+
+mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
+mod geometry;
+mod options;
+mod plan;
+mod prepared;
+mod sample;
+
+pub use geometry::DasGeometry;
+pub use options::{ChannelLayout, DasOptions, Interpolation};
+pub use plan::DasPlan;
+pub use sample::Sample;
+pub use wavefield::aperture::Window;

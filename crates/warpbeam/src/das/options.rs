@@ -1,0 +1,87 @@
+//! What a delay-and-sum does beyond its geometry.
+
+use super::geometry::expect_shape;
+use crate::{Error, Result};
+use wavefield::aperture::Window;
+
+/// The order of the middle axes of channel data.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ChannelLayout {
+    /// `(batch, channel, transmit, sample)`.
+    #[default]
+    ChannelTransmit,
+    /// `(batch, transmit, channel, sample)`.
+    TransmitChannel,
+}
+
+/// How a value between two samples is found.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Interpolation {
+    /// The nearer sample; the later one where both are equally near.
+    Nearest,
+    /// The straight line between the two neighbours.
+    #[default]
+    Linear,
+}
+
+/// Options of a [`DasPlan`](super::DasPlan); the default is a plain sum of RF data over all elements.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DasOptions {
+    /// The order of the data's axes.
+    pub layout: ChannelLayout,
+    /// How samples are interpolated.
+    pub interpolation: Interpolation,
+    /// Phase κ per sample of delay in radians, for complex data; +2π `f_demodulation` / `f_s` for standard IQ.
+    pub phase_per_sample: f64,
+    /// Phase in radians that is added to κ·d, one a transmit (κ · start time · `f_s`); empty for none.
+    pub phase_offsets: Vec<f64>,
+    /// Receive f-number, depth over the aperture's width along an element's normal; 0 uses all elements.
+    pub f_number: f64,
+    /// Window over the receive aperture; without an f-number there is no aperture to taper.
+    pub window: Window,
+    /// Most device memory (host memory on the CPU) that a run may use for its own copies; `None` for what is free.
+    ///
+    /// Larger work is split over batch and voxels; the result does not depend on it.
+    pub memory_limit_bytes: Option<u64>,
+}
+
+impl Default for DasOptions {
+    fn default() -> Self {
+        Self {
+            layout: ChannelLayout::default(),
+            interpolation: Interpolation::default(),
+            phase_per_sample: 0.0,
+            phase_offsets: Vec::new(),
+            f_number: 0.0,
+            window: Window::Boxcar,
+            memory_limit_bytes: None,
+        }
+    }
+}
+
+impl DasOptions {
+    /// Checks the values against `n_transmits` transmits.
+    pub(super) fn validate(&self, n_transmits: usize) -> Result<()> {
+        let refuse = |what, value: f64, requirement| Err(Error::OutOfRange { what, value, requirement });
+        if !self.phase_per_sample.is_finite() {
+            return refuse("phase_per_sample", self.phase_per_sample, "a finite number of radians");
+        }
+        if !self.phase_offsets.is_empty() {
+            expect_shape("phase_offsets", &[n_transmits], &[self.phase_offsets.len()])?;
+        }
+        for (index, offset) in self.phase_offsets.iter().enumerate() {
+            if !offset.is_finite() {
+                return Err(Error::NotFinite { what: "phase_offsets", index: vec![index], value: *offset });
+            }
+        }
+        if !(self.f_number >= 0.0 && self.f_number.is_finite()) {
+            return refuse("f_number", self.f_number, "a positive number, or 0 for all elements");
+        }
+        match self.window {
+            Window::Tukey { taper } if !(0.0..=1.0).contains(&taper) => {
+                refuse("the Tukey window's taper", taper, "from 0 (boxcar) to 1 (Hann)")
+            }
+            _ => Ok(()),
+        }
+    }
+}

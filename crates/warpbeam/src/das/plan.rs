@@ -1,0 +1,215 @@
+//! The plan: what is decided once for a geometry, and the calls that reconstruct with it.
+
+use super::geometry::expect_shape;
+use super::prepared::Prepared;
+use super::{ChannelLayout, DasGeometry, DasOptions, Sample, cpu};
+use crate::device::{Backend, Stream, Tensor, zeroed};
+use crate::{Error, Result};
+use ndarray::{ArrayD, ArrayView, ArrayView4, ArrayViewMut2, Dimension, Ix2, Ix4, IxDyn};
+
+/// A delay-and-sum reconstruction: geometry checked, rounded and in place; made once, run for every acquisition.
+///
+/// | what | shape | unit |
+/// |---|---|---|
+/// | data | `(batch, channel, transmit, sample)`, or with channels after transmits; without batch too | any |
+/// | result | `(batch, ..grid)`, or `(..grid)` for data without batch | the data's |
+///
+/// The same call gives the same bits, however the work is split over batch and voxels. A NaN or an infinity in a sample
+/// reaches the voxels that use the sample and nothing else. A failed run leaves the plan as it was.
+///
+/// Source: K. E. Thomenius, "Evolution of ultrasound beamformers", IEEE Ultrasonics Symposium 1996; the sum is in the
+/// module's documentation.
+pub struct DasPlan<T: Sample> {
+    backend: Backend,
+    grid_shape: Vec<usize>,
+    n_channels: usize,
+    n_transmits: usize,
+    layout: ChannelLayout,
+    memory_limit_bytes: Option<u64>,
+    engine: Engine<T>,
+}
+
+enum Engine<T: Sample> {
+    Cpu(Prepared<T::Real>),
+    #[cfg(feature = "cuda")]
+    Cuda(super::cuda::CudaDas<T>),
+}
+
+impl<T: Sample> DasPlan<T> {
+    /// Makes a plan.
+    ///
+    /// Positions, offsets and weights are rounded to the precision of the sums (`f32`, or `f64` for `f64` samples).
+    ///
+    /// # Errors
+    ///
+    /// What [`DasGeometry::validate`] refuses, options outside their ranges, and a device that has no room for the
+    /// geometry or fails.
+    pub fn new(backend: &Backend, geometry: &DasGeometry, options: &DasOptions) -> Result<Self> {
+        geometry.validate()?;
+        options.validate(geometry.n_transmits())?;
+        let prepared = Prepared::new(geometry, options);
+        #[cfg(feature = "cuda")]
+        let engine = if backend.is_cuda() {
+            Engine::Cuda(super::cuda::CudaDas::new(backend, prepared, options.memory_limit_bytes)?)
+        } else {
+            Engine::Cpu(prepared)
+        };
+        #[cfg(not(feature = "cuda"))]
+        let engine = Engine::Cpu(prepared);
+        Ok(Self {
+            backend: backend.clone(),
+            grid_shape: geometry.grid_shape().to_vec(),
+            n_channels: geometry.n_channels(),
+            n_transmits: geometry.n_transmits(),
+            layout: options.layout,
+            memory_limit_bytes: options.memory_limit_bytes,
+            engine,
+        })
+    }
+
+    /// Where the plan computes.
+    pub fn backend(&self) -> &Backend {
+        &self.backend
+    }
+
+    /// Points of a run: voxels × channels × transmits × batch.
+    pub fn points(&self, batch: usize) -> u64 {
+        [self.n_voxels(), self.n_channels, self.n_transmits, batch].iter().map(|count| *count as u64).product()
+    }
+
+    /// Reconstructs data on the host into an image on the host.
+    ///
+    /// The views may have any strides. Work that does not fit into the backend's memory is split over batch and voxels.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::WrongAxes`] or [`Error::ShapeMismatch`] for data of another shape, [`Error::OutOfRange`] for fewer than 2
+    /// samples a channel, [`Error::OutOfMemory`] where not even one batch item and one voxel fit or the result does not
+    /// fit on the host, and what the device reports.
+    pub fn run<D: Dimension>(&self, data: ArrayView<'_, T, D>) -> Result<ArrayD<T::Sum>> {
+        let data = data.into_dyn();
+        let (view, output_shape) = self.data_view(&data)?;
+        let n_batch = view.shape()[0];
+        let mut output = zeroed::<T::Sum>(n_batch * self.n_voxels(), "the reconstructed image")?;
+        let shape = Ix2(n_batch, self.n_voxels());
+        let target = ArrayViewMut2::from_shape(shape, &mut output).map_err(|_| self.data_mismatch(data.shape()))?;
+        match &self.engine {
+            Engine::Cpu(prepared) => cpu::run(prepared, view, target, self.memory_limit_bytes),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(engine) => engine.run(view, target)?,
+        }
+        ArrayD::from_shape_vec(IxDyn(&output_shape), output).map_err(|_| self.data_mismatch(data.shape()))
+    }
+
+    /// Reconstructs data on the plan's backend into an image there, on a stream and without allocating.
+    ///
+    /// The output's former contents do not matter. On CUDA the work may still run when the call returns: reading the
+    /// output to the host waits for it.
+    ///
+    /// # Errors
+    ///
+    /// As [`DasPlan::run`]; also [`Error::WrongBackend`] for tensors or streams from elsewhere, a typed error for tensors
+    /// that are not contiguous, and [`Error::OutOfMemory`] for a plan whose geometry does not stay on the device.
+    pub fn run_into(&self, data: &Tensor<T>, output: &mut Tensor<T::Sum>, stream: &Stream) -> Result<()> {
+        self.backend.expect("the channel data", data.backend())?;
+        self.backend.expect("the output", output.backend())?;
+        self.backend.expect("the stream", stream.backend())?;
+        let (n_batch, n_samples, output_shape) = self.data_shape(data.shape())?;
+        expect_shape("the output", &output_shape, output.shape())?;
+        match &self.engine {
+            Engine::Cpu(prepared) => {
+                let slice = data.host_slice("the channel data")?;
+                let shape = self.canonical_shape(n_batch, n_samples);
+                let view =
+                    ArrayView4::from_shape(self.stored_shape(shape), slice).map_err(|_| self.data_mismatch(data.shape()))?;
+                let target = output.host_slice_mut("the output")?;
+                let target = ArrayViewMut2::from_shape(Ix2(n_batch, self.n_voxels()), target)
+                    .map_err(|_| self.data_mismatch(data.shape()))?;
+                cpu::run(prepared, self.canonical(view), target, self.memory_limit_bytes);
+                Ok(())
+            }
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(engine) => engine.run_into(
+                data,
+                &self.canonical(super::cuda::row_major(self.stored_shape(self.canonical_shape(n_batch, n_samples)))),
+                output,
+                stream,
+            ),
+        }
+    }
+
+    fn n_voxels(&self) -> usize {
+        self.grid_shape.iter().product()
+    }
+
+    /// Batch items, samples a channel, and the output's shape.
+    fn data_shape(&self, shape: &[usize]) -> Result<(usize, usize, Vec<usize>)> {
+        let (n_batch, inner) = match *shape {
+            [batch, a, b, samples] => (Some(batch), [a, b, samples]),
+            [a, b, samples] => (None, [a, b, samples]),
+            _ => {
+                return Err(Error::WrongAxes {
+                    what: "channel data",
+                    expected: match self.layout {
+                        ChannelLayout::ChannelTransmit => "(batch, channel, transmit, sample) or the same without batch",
+                        ChannelLayout::TransmitChannel => "(batch, transmit, channel, sample) or the same without batch",
+                    },
+                    got: shape.to_vec(),
+                });
+            }
+        };
+        let n_samples = inner[2];
+        let [_, a, b, _] = self.stored_shape(self.canonical_shape(1, n_samples));
+        if inner[..2] != [a, b] {
+            return Err(self.data_mismatch(shape));
+        }
+        if !(2..i32::MAX as usize).contains(&n_samples) {
+            return Err(Error::OutOfRange {
+                what: "the number of samples a channel",
+                value: n_samples as f64,
+                requirement: "at least 2 and below 2^31",
+            });
+        }
+        let mut output_shape: Vec<usize> = n_batch.into_iter().collect();
+        output_shape.extend_from_slice(&self.grid_shape);
+        Ok((n_batch.unwrap_or(1), n_samples, output_shape))
+    }
+
+    fn data_mismatch(&self, got: &[usize]) -> Error {
+        let (batch, samples) = (if got.len() == 4 { got.first() } else { None }, got.last());
+        let [batch_size, a, b, n_samples] =
+            self.stored_shape(self.canonical_shape(batch.copied().unwrap_or(1), samples.copied().unwrap_or(0)));
+        let expected = if batch.is_some() { vec![batch_size, a, b, n_samples] } else { vec![a, b, n_samples] };
+        Error::ShapeMismatch { what: "channel data", expected, got: got.to_vec() }
+    }
+
+    fn canonical_shape(&self, n_batch: usize, n_samples: usize) -> [usize; 4] {
+        [n_batch, self.n_channels, self.n_transmits, n_samples]
+    }
+
+    /// A shape in the order of the data's axes.
+    fn stored_shape(&self, [batch, channels, transmits, samples]: [usize; 4]) -> [usize; 4] {
+        match self.layout {
+            ChannelLayout::ChannelTransmit => [batch, channels, transmits, samples],
+            ChannelLayout::TransmitChannel => [batch, transmits, channels, samples],
+        }
+    }
+
+    /// A view in the order (batch, channel, transmit, sample).
+    fn canonical<'a, U>(&self, view: ArrayView4<'a, U>) -> ArrayView4<'a, U> {
+        match self.layout {
+            ChannelLayout::ChannelTransmit => view,
+            ChannelLayout::TransmitChannel => view.permuted_axes([0, 2, 1, 3]),
+        }
+    }
+
+    fn data_view<'a>(&self, data: &ArrayView<'a, T, IxDyn>) -> Result<(ArrayView4<'a, T>, Vec<usize>)> {
+        let (_, _, output_shape) = self.data_shape(data.shape())?;
+        let mut view = data.clone();
+        if view.ndim() == 3 {
+            view.insert_axis_inplace(ndarray::Axis(0));
+        }
+        let view = view.into_dimensionality::<Ix4>().map_err(|_| self.data_mismatch(data.shape()))?;
+        Ok((self.canonical(view), output_shape))
+    }
+}

@@ -1,0 +1,79 @@
+//! The geometry as the backends take it: rounded to the precision of the sums, one array a coordinate.
+
+use super::{DasGeometry, DasOptions, Interpolation};
+use cuda_std::math::Real;
+use ndarray::{Array2, Axis};
+use wavefield::aperture::Aperture;
+use wavefield::phase::TurnsPerSample;
+
+/// Geometry and options, rounded once; what both backends compute from.
+pub(super) struct Prepared<R> {
+    /// x and y, z and 0 of every element.
+    pub(super) elements: Vec<[R; 2]>,
+    /// The normal's x and y, its z and the cosine bound of every element; empty where nothing depends on them.
+    pub(super) normals: Vec<[R; 2]>,
+    /// x of all voxels, then y, then z.
+    pub(super) voxels: Vec<R>,
+    /// Transmit offsets, `(transmit, voxel)`.
+    pub(super) offsets: Vec<R>,
+    /// Transmit weights, `(transmit, voxel)`.
+    pub(super) weights: Vec<R>,
+    /// Phase offsets in turns, one a transmit.
+    pub(super) phases: Vec<R>,
+    pub(super) aperture: Aperture<R>,
+    pub(super) turns: TurnsPerSample<R>,
+    pub(super) interpolation: Interpolation,
+    pub(super) n_channels: usize,
+    pub(super) n_transmits: usize,
+    pub(super) n_voxels: usize,
+}
+
+impl<R: Real> Prepared<R> {
+    /// Rounds a geometry that was found valid.
+    pub(super) fn new(geometry: &DasGeometry, options: &DasOptions) -> Self {
+        let n_voxels = geometry.n_voxels();
+        let n_transmits = geometry.n_transmits();
+        let n_channels = geometry.n_channels();
+        let round = |value: &f64| R::from_f64(*value);
+        let pairs = |vectors: &Array2<f64>, fourth: &dyn Fn(usize) -> f64| {
+            let mut pairs = Vec::with_capacity(2 * n_channels);
+            for (channel, vector) in vectors.rows().into_iter().enumerate() {
+                pairs.push([round(&vector[0]), round(&vector[1])]);
+                pairs.push([round(&vector[2]), R::from_f64(fourth(channel))]);
+            }
+            pairs
+        };
+        let aperture = Aperture::new(options.f_number, options.window);
+        let normals = if aperture.is_limited() || geometry.is_directive() {
+            let bound = |channel: usize| geometry.element_cosine_bounds.as_ref().map_or(-1.0, |bounds| bounds[channel]);
+            let forward = || Array2::from_shape_fn((n_channels, 3), |(_, axis)| if axis == 2 { 1.0 } else { 0.0 });
+            geometry.element_normals.as_ref().map_or_else(
+                || pairs(&forward(), &bound),
+                |normals| pairs(normals, &bound),
+            )
+        } else {
+            Vec::new()
+        };
+        let last = Axis(geometry.voxel_positions.ndim() - 1);
+        Self {
+            elements: pairs(&geometry.element_positions, &|_| 0.0),
+            normals,
+            voxels: geometry.voxel_positions.axis_iter(last).flat_map(|axis| axis.map(round)).collect(),
+            offsets: geometry.transmit_offsets.iter().map(round).collect(),
+            weights: geometry.transmit_weights.iter().map(round).collect(),
+            phases: (0..n_transmits)
+                .map(|transmit| {
+                    let radians = options.phase_offsets.get(transmit).copied().unwrap_or(0.0);
+                    let turns = radians / std::f64::consts::TAU;
+                    R::from_f64(turns - turns.round_ties_even())
+                })
+                .collect(),
+            aperture,
+            turns: TurnsPerSample::from_radians(options.phase_per_sample),
+            interpolation: options.interpolation,
+            n_channels,
+            n_transmits,
+            n_voxels,
+        }
+    }
+}
