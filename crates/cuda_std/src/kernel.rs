@@ -37,9 +37,13 @@ pub struct KernelInfo {
 pub struct Kernel<P> {
     /// Name, launch bounds and resources.
     pub info: KernelInfo,
+    #[cfg(not(target_arch = "nvptx64"))]
     entry: unsafe fn(P),
+    #[cfg(target_arch = "nvptx64")]
+    parameters: core::marker::PhantomData<P>,
 }
 
+#[cfg(not(target_arch = "nvptx64"))]
 impl<P: Parameters> Kernel<P> {
     /// A kernel of that body; the macro [`kernels!`](crate::kernels) calls this.
     ///
@@ -51,7 +55,6 @@ impl<P: Parameters> Kernel<P> {
     }
 
     /// The kernel's body.
-    #[cfg(not(target_arch = "nvptx64"))]
     pub(crate) fn entry(&self) -> unsafe fn(P) {
         self.entry
     }

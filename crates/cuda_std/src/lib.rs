@@ -9,6 +9,7 @@
     target_arch = "nvptx64",
     feature(
         abi_ptx,
+        abi_unadjusted,
         asm_experimental_arch,
         core_intrinsics,
         f16,
@@ -17,22 +18,29 @@
     )
 )]
 #![cfg_attr(target_arch = "nvptx64", allow(internal_features))]
+// On the device a call costs registers and keeps constants from where they are used.
+#![allow(clippy::inline_always)]
 
 #[cfg(target_arch = "nvptx64")]
 #[path = "device/mod.rs"]
 mod backend;
 #[cfg(not(target_arch = "nvptx64"))]
-#[path = "emulator/mod.rs"]
-mod backend;
+pub mod emulator;
+#[cfg(not(target_arch = "nvptx64"))]
+use emulator as backend;
 
 mod element;
 mod kernel;
 mod memory;
 
+pub mod atomic;
+pub mod copy;
 pub mod half;
 pub mod math;
+pub mod matrix;
 pub mod thread;
 pub mod warp;
+pub mod wmma;
 
 pub use element::Element;
 pub use kernel::{Kernel, KernelInfo, Launch, Parameters, Resources};

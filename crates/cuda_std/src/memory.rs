@@ -8,16 +8,16 @@ use crate::{Element, backend};
 #[repr(C)]
 #[derive(Debug)]
 pub struct Global<T> {
-    pointer: *const T,
-    length: u64,
+    pub(crate) pointer: *const T,
+    pub(crate) length: u64,
 }
 
 /// Global memory that the kernel writes.
 #[repr(C)]
 #[derive(Debug)]
 pub struct GlobalMut<T> {
-    pointer: *mut T,
-    length: u64,
+    pub(crate) pointer: *mut T,
+    pub(crate) length: u64,
 }
 
 impl<T> Clone for Global<T> {
@@ -126,8 +126,8 @@ impl<T: Element> GlobalMut<T> {
 /// A part of the block's dynamic shared memory.
 #[derive(Debug)]
 pub struct Shared<T> {
-    address: u32,
-    length: u32,
+    pub(crate) address: u32,
+    pub(crate) length: u32,
     element: core::marker::PhantomData<T>,
 }
 
@@ -149,7 +149,7 @@ impl<T: Element> Shared<T> {
     pub unsafe fn new(offset: u32, length: u32) -> Self {
         Self {
             // SAFETY: the caller's promise.
-            address: unsafe { backend::shared_address(offset, length * size_of::<T>() as u32) },
+            address: unsafe { backend::shared_address::<T>(offset, length) },
             length,
             element: core::marker::PhantomData,
         }

@@ -29,6 +29,30 @@ pub unsafe fn shuffle_xor(value: u32, mask: u32) -> u32 {
     unsafe { backend::shuffle_xor(value, mask) }
 }
 
+/// The value that the lane `distance` (modulo 32) below holds; the lanes without one keep their own.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp make this call.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn shuffle_up(value: u32, distance: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { backend::shuffle_up(value, distance) }
+}
+
+/// The value that the lane `distance` (modulo 32) above holds; the lanes without one keep their own.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp make this call.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn shuffle_down(value: u32, distance: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { backend::shuffle_down(value, distance) }
+}
+
 /// The value that lane `source` (modulo 32) holds, in single precision.
 ///
 /// # Safety
@@ -75,6 +99,31 @@ pub unsafe fn any(predicate: bool) -> bool {
 pub unsafe fn all(predicate: bool) -> bool {
     // SAFETY: the caller's promise.
     unsafe { backend::ballot(predicate) == u32::MAX }
+}
+
+/// One bit a lane: whether it holds this lane's value.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp make this call.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn match_any(value: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { backend::match_any(value) }
+}
+
+/// Waits until every lane of the warp has arrived; the warp's shared and global writes before it are visible to the
+/// warp after it.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp make this call.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn sync_warp() {
+    // SAFETY: the caller's promise.
+    unsafe { backend::sync_warp() }
 }
 
 /// The smallest value of all lanes.

@@ -84,7 +84,7 @@ pub(crate) unsafe fn store_global<T: Element>(pointer: *mut T, index: u64, _leng
 }
 
 #[inline(always)]
-pub(crate) unsafe fn shared_address(offset: u32, _bytes: u32) -> u32 {
+pub(crate) unsafe fn shared_address<T: Element>(offset: u32, _length: u32) -> u32 {
     let base: u32;
     // SAFETY: names the block's dynamic shared memory.
     unsafe {

@@ -3,10 +3,16 @@
 //! Collectives go through LLVM's convergent intrinsics wherever they exist, because an `asm!` call may be moved into
 //! the arms of a branch.
 
+mod atomic;
+mod copy;
+mod matrix;
 mod memory;
 mod number;
 mod warp;
 
+pub(crate) use atomic::*;
+pub(crate) use copy::*;
+pub(crate) use matrix::*;
 pub(crate) use memory::*;
 pub(crate) use number::*;
 pub(crate) use warp::*;

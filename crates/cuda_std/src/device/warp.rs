@@ -11,6 +11,14 @@ unsafe extern "C" {
     fn shuffle_index(mask: u32, value: u32, source: u32, clamp: u32) -> u32;
     #[link_name = "llvm.nvvm.shfl.sync.bfly.i32"]
     fn shuffle_butterfly(mask: u32, value: u32, lane_mask: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.up.i32"]
+    fn shuffle_from_below(mask: u32, value: u32, distance: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.shfl.sync.down.i32"]
+    fn shuffle_from_above(mask: u32, value: u32, distance: u32, clamp: u32) -> u32;
+    #[link_name = "llvm.nvvm.match.any.sync.i32"]
+    fn match_any_lane(mask: u32, value: u32) -> u32;
+    #[link_name = "llvm.nvvm.bar.warp.sync"]
+    fn warp_barrier(mask: u32);
     #[link_name = "llvm.nvvm.vote.ballot.sync"]
     fn vote_ballot(mask: u32, predicate: bool) -> u32;
     #[cfg(target_feature = "sm_80")]
@@ -31,6 +39,30 @@ pub(crate) unsafe fn shuffle(value: u32, source: u32) -> u32 {
 pub(crate) unsafe fn shuffle_xor(value: u32, mask: u32) -> u32 {
     // SAFETY: all lanes arrive, by the caller's promise.
     unsafe { shuffle_butterfly(ALL, value, mask, WHOLE_WARP) }
+}
+
+#[inline(always)]
+pub(crate) unsafe fn shuffle_up(value: u32, distance: u32) -> u32 {
+    // SAFETY: all lanes arrive, by the caller's promise.
+    unsafe { shuffle_from_below(ALL, value, distance, 0) }
+}
+
+#[inline(always)]
+pub(crate) unsafe fn shuffle_down(value: u32, distance: u32) -> u32 {
+    // SAFETY: all lanes arrive, by the caller's promise.
+    unsafe { shuffle_from_above(ALL, value, distance, WHOLE_WARP) }
+}
+
+#[inline(always)]
+pub(crate) unsafe fn match_any(value: u32) -> u32 {
+    // SAFETY: all lanes arrive, by the caller's promise.
+    unsafe { match_any_lane(ALL, value) }
+}
+
+#[inline(always)]
+pub(crate) unsafe fn sync_warp() {
+    // SAFETY: all lanes arrive, by the caller's promise.
+    unsafe { warp_barrier(ALL) }
 }
 
 #[inline(always)]

@@ -1,0 +1,356 @@
+//! Who touched which bytes, and whether two accesses are ordered.
+//!
+//! Two accesses of different threads to the same byte, one of them writing, need something between them: the block's
+//! barrier, or in one warp its barrier. Time counts those events in a block; a mark keeps the time of an access, its
+//! thread and its line. Marks are kept per granule, which is as wide as the narrowest access of its page so far. Time
+//! goes on from block to block, so nothing is cleared between them: marks from before a block's start mean nothing.
+
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// Bytes of a page of marks.
+const PAGE: u64 = 1024;
+
+/// Pages that are found without a search.
+const RECENT: usize = 64;
+
+/// Low bits of [`Mark::thread`] that hold the thread.
+const THREAD: u16 = 0x3ff;
+/// Several threads of the named thread's warp.
+const SAME_WARP: u16 = 1 << 10;
+/// Several threads of several warps.
+const SEVERAL: u16 = 1 << 11;
+/// Atomic operations, which do not conflict with each other.
+pub(super) const ATOMIC: u16 = 1 << 12;
+/// Some read of the launch so far came through a read-only slice.
+pub(super) const READ_ONLY: u16 = 1 << 13;
+/// An asynchronous copy that has not been waited for.
+const PENDING: u16 = 1 << 14;
+
+/// An access, or several unordered accesses of the same kind.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Mark {
+    time: u32,
+    /// The thread, and flags.
+    pub(super) thread: u16,
+    /// The number of the line.
+    pub(super) site: u16,
+}
+
+/// The latest write and the latest reads of a granule.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Granule {
+    pub(super) write: Mark,
+    pub(super) read: Mark,
+}
+
+/// What an access does to its bytes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Touch {
+    /// Reads bytes that the launch may write.
+    Read,
+    /// Reads shared bytes, which must have been written.
+    ReadWritten,
+    /// Reads bytes that the launch must not write.
+    ReadOnly,
+    Write,
+    Atomic,
+    /// An atomic operation on shared bytes, which must have been written.
+    AtomicWritten,
+    /// Starts an asynchronous copy into the bytes.
+    Begin,
+    /// Ends one.
+    End,
+}
+
+/// The thread that does an access, and the events that order it.
+#[derive(Clone, Copy)]
+pub(super) struct Who {
+    pub(super) thread: u16,
+    pub(super) site: u16,
+    /// The time now.
+    pub(super) now: u32,
+    /// When the block started.
+    pub(super) block_start: u32,
+    /// When the block's last barrier was.
+    pub(super) block_barrier: u32,
+    /// When the last barrier of this thread's warp was, the block's included.
+    pub(super) warp_barrier: u32,
+}
+
+impl Who {
+    /// The access of some lane of the warp, one does not know which: it is ordered with none of them.
+    pub(super) fn some_lane(self) -> Self {
+        Self {
+            thread: self.thread | SAME_WARP,
+            ..self
+        }
+    }
+
+    fn warp(&self) -> u16 {
+        (self.thread & THREAD) >> 5
+    }
+}
+
+/// What is wrong with an access.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Conflict {
+    Race,
+    ReadOnly,
+    Pending,
+    Unwritten,
+}
+
+impl Mark {
+    pub(super) fn owner(self) -> u16 {
+        self.thread & THREAD
+    }
+
+    /// Whether the mark was made in the block that started then.
+    pub(super) fn is_since(self, block_start: u32) -> bool {
+        self.time >= block_start
+    }
+
+    #[inline]
+    fn is_before(self, who: &Who) -> bool {
+        if self.time < who.block_barrier {
+            return true;
+        }
+        if self.thread & SEVERAL != 0 {
+            return false;
+        }
+        let same_thread = self.thread & SAME_WARP == 0 && self.owner() == who.thread;
+        same_thread || (self.owner() >> 5 == who.warp() && self.time < who.warp_barrier)
+    }
+
+    /// The mark after an access more; accesses that are ordered before it need not be remembered, because whatever is
+    /// unordered with them is unordered with it too.
+    #[inline]
+    fn with(self, who: &Who) -> Self {
+        let several = if self.is_before(who) {
+            0
+        } else if self.thread & SEVERAL == 0 && self.owner() >> 5 == who.warp() {
+            SAME_WARP
+        } else {
+            SEVERAL
+        };
+        Self {
+            time: who.now,
+            thread: who.thread | several,
+            site: who.site,
+        }
+    }
+}
+
+impl Granule {
+    #[inline]
+    fn touch(&mut self, touch: Touch, who: &Who) -> Result<(), (Conflict, Mark)> {
+        let Self { write, read } = *self;
+        let written = write.is_since(who.block_start);
+        let atomic = matches!(touch, Touch::Atomic | Touch::AtomicWritten);
+        if touch == Touch::End {
+            self.write = Mark {
+                time: who.now,
+                thread: who.thread,
+                site: write.site,
+            };
+            return Ok(());
+        }
+        if written {
+            if write.thread & PENDING != 0 {
+                return Err((Conflict::Pending, write));
+            }
+            if touch == Touch::ReadOnly {
+                return Err((Conflict::ReadOnly, write));
+            }
+            let both_atomic = atomic && write.thread & ATOMIC != 0;
+            if !both_atomic && !write.is_before(who) {
+                return Err((Conflict::Race, write));
+            }
+        }
+        if !written && matches!(touch, Touch::ReadWritten | Touch::AtomicWritten) {
+            return Err((Conflict::Unwritten, write));
+        }
+        match touch {
+            Touch::Read | Touch::ReadWritten | Touch::ReadOnly => {
+                let mut flags = if touch == Touch::ReadOnly { READ_ONLY } else { 0 };
+                if read.is_since(who.block_start) {
+                    flags |= read.thread & READ_ONLY;
+                }
+                self.read = read.with(who);
+                self.read.thread |= flags;
+            }
+            _ => {
+                if read.is_since(who.block_start) {
+                    if read.thread & READ_ONLY != 0 {
+                        return Err((Conflict::ReadOnly, read));
+                    }
+                    if !read.is_before(who) {
+                        return Err((Conflict::Race, read));
+                    }
+                }
+                self.write = if atomic && write.thread & ATOMIC != 0 {
+                    write.with(who)
+                } else {
+                    Mark {
+                        time: who.now,
+                        thread: who.thread,
+                        site: who.site,
+                    }
+                };
+                if atomic {
+                    self.write.thread |= ATOMIC;
+                } else if touch == Touch::Begin {
+                    self.write.thread |= PENDING;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The marks of consecutive bytes.
+pub(super) struct Page<G> {
+    /// The first byte's address over [`PAGE`].
+    pub(super) number: u64,
+    shift: u32,
+    pub(super) granules: Vec<G>,
+}
+
+impl<G: Copy + Default> Page<G> {
+    pub(super) fn new(number: u64, shift: u32) -> Self {
+        Self {
+            number,
+            shift,
+            granules: vec![G::default(); (PAGE >> shift) as usize],
+        }
+    }
+
+    /// Makes the page another one; what its granules hold is old.
+    fn reuse(&mut self, number: u64, shift: u32) {
+        self.number = number;
+        self.shift = shift;
+        self.granules.resize((PAGE >> shift) as usize, G::default());
+    }
+
+    pub(super) fn shift(&self) -> u32 {
+        self.shift
+    }
+
+    /// The address of a granule.
+    pub(super) fn address(&self, granule: usize) -> u64 {
+        self.number * PAGE + ((granule as u64) << self.shift)
+    }
+
+    /// Makes the granules narrower, if they are wider than that.
+    #[inline]
+    pub(super) fn refine(&mut self, shift: u32) {
+        if shift < self.shift {
+            let copies = 1 << (self.shift - shift);
+            self.granules = self
+                .granules
+                .iter()
+                .flat_map(|&granule| std::iter::repeat_n(granule, copies))
+                .collect();
+            self.shift = shift;
+        }
+    }
+}
+
+/// The marks of one block in one memory.
+pub(super) struct Marks {
+    pages: Vec<Page<Granule>>,
+    used: usize,
+    by_number: PageMap<u32>,
+    recent: [Option<(u64, u32)>; RECENT],
+}
+
+impl Marks {
+    pub(super) fn new() -> Self {
+        Self {
+            pages: Vec::new(),
+            used: 0,
+            by_number: PageMap::default(),
+            recent: [None; RECENT],
+        }
+    }
+
+    /// Forgets the pages, and what they held if `time` starts again.
+    pub(super) fn start_block(&mut self, time_starts_again: bool) {
+        self.used = 0;
+        self.by_number.clear();
+        self.recent = [None; RECENT];
+        if time_starts_again {
+            self.pages.clear();
+        }
+    }
+
+    /// The pages that the block has touched.
+    pub(super) fn pages(&self) -> &[Page<Granule>] {
+        &self.pages[..self.used]
+    }
+
+    /// Notes an access of a power of two of bytes, aligned to its size, or says what is wrong with it.
+    #[inline]
+    pub(super) fn touch(&mut self, address: u64, bytes: u32, touch: Touch, who: &Who) -> Result<(), (Conflict, Mark)> {
+        let page = self.page(address / PAGE, bytes.trailing_zeros());
+        let first = (address % PAGE) >> page.shift;
+        let last = (address % PAGE + u64::from(bytes) - 1) >> page.shift;
+        for granule in &mut page.granules[first as usize..=last as usize] {
+            granule.touch(touch, who)?;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn page(&mut self, number: u64, shift: u32) -> &mut Page<Granule> {
+        let slot = (number % RECENT as u64) as usize;
+        let at = match self.recent[slot] {
+            Some((recent, at)) if recent == number => at,
+            _ => {
+                let at = self.find(number, shift);
+                self.recent[slot] = Some((number, at));
+                at
+            }
+        };
+        let page = &mut self.pages[at as usize];
+        page.refine(shift);
+        page
+    }
+
+    fn find(&mut self, number: u64, shift: u32) -> u32 {
+        let Self {
+            pages, used, by_number, ..
+        } = self;
+        *by_number.entry(number).or_insert_with(|| {
+            match pages.get_mut(*used) {
+                Some(page) => page.reuse(number, shift),
+                None => pages.push(Page::new(number, shift)),
+            }
+            *used += 1;
+            (*used - 1) as u32
+        })
+    }
+}
+
+/// A map from page numbers.
+pub(super) type PageMap<V> = HashMap<u64, V, BuildHasherDefault<PageHasher>>;
+
+/// Spreads page numbers, which are mostly consecutive.
+#[derive(Default)]
+pub(super) struct PageHasher(u64);
+
+impl Hasher for PageHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        for &byte in bytes {
+            self.write_u64(u64::from(byte) ^ self.0);
+        }
+    }
+    fn write_u64(&mut self, number: u64) {
+        let product = u128::from(number) * 0x9e37_79b9_7f4a_7c15;
+        self.0 = (product >> 64) as u64 ^ product as u64;
+    }
+}
