@@ -68,10 +68,10 @@ pub struct DasVoxel<S: Sample> {
     pub n_transmits: u32,
     /// Batch items.
     pub n_batch: u32,
+    /// The first batch item of this launch.
+    pub first_item: u32,
     /// 1 if `normals` holds something.
     pub is_directive: u32,
-    /// Keeps the size a multiple of 8 on both sides.
-    pub padding: u32,
 }
 
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
@@ -90,7 +90,7 @@ unsafe fn das_voxel<S: Sample, const TAPS: usize, const TILE: usize>(p: DasVoxel
         return;
     }
     let voxel = p.first_voxel + local;
-    let first_item = thread::block_idx_y() * TILE as u32;
+    let first_item = p.first_item + thread::block_idx_y() * TILE as u32;
     let last_item = p.n_batch - 1 - first_item;
     let mut items = [0_u32; TILE];
     cuda_std::unroll!(ITEM in 0..TILE {
@@ -178,7 +178,7 @@ unsafe fn das_voxel<S: Sample, const TAPS: usize, const TILE: usize>(p: DasVoxel
 }
 
 macro_rules! instances {
-    ($($stored:ty { $($name:ident: $taps:literal, $tile:literal, $registers:literal;)* })*) => {
+    ($($stored:ty { $($name:ident: $taps:ident $n_taps:literal, $tile:ident $n_items:literal, $registers:literal;)* })*) => {
         cuda_std::kernels! { $($(
             /// A voxel a thread; sample type, interpolation and batch tile are in the name.
             $name(p: DasVoxel<$stored>),
@@ -186,16 +186,15 @@ macro_rules! instances {
             resources Resources { registers: $registers, barriers: 0, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { das_voxel::<$stored, $taps, $tile>(p) }
+                unsafe { das_voxel::<$stored, $n_taps, $n_items>(p) }
             }
         )*)* }
 
         cuda_std::on_host! { $(
             impl Instances for $stored {
-                fn kernel(taps: u32, tile: u32) -> Option<cuda_std::Kernel<DasVoxel<Self>>> {
+                fn kernel(taps: Taps, tile: Tile) -> cuda_std::Kernel<DasVoxel<Self>> {
                     match (taps, tile) {
-                        $(($taps, $tile) => Some($name),)*
-                        _ => None,
+                        $((Taps::$taps, Tile::$tile) => $name,)*
                     }
                 }
             }
@@ -203,63 +202,82 @@ macro_rules! instances {
     };
 }
 
+/// Samples that a value is interpolated from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Taps {
+    /// The nearest one.
+    One,
+    /// The two neighbours.
+    Two,
+}
+
+/// Batch items that a thread works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Tile {
+    /// One.
+    One,
+    /// [`ITEMS`].
+    Many,
+}
+
+/// Batch items of a tile of many.
+pub const ITEMS: u32 = 8;
+
 cuda_std::on_host! {
     /// A sample type that this family has kernels for.
     pub trait Instances: Sample {
-        /// The kernel for `taps` interpolation taps (1, 2) and tiles of `tile` batch items (1, 8).
-        fn kernel(taps: u32, tile: u32) -> Option<cuda_std::Kernel<DasVoxel<Self>>>;
+        /// The kernel for this interpolation and tile.
+        fn kernel(taps: Taps, tile: Tile) -> cuda_std::Kernel<DasVoxel<Self>>;
     }
 }
 
 instances! {
     i16 {
-        das_voxel_i16_linear_b1: 2, 1, 255;
-        das_voxel_i16_linear_b8: 2, 8, 255;
-        das_voxel_i16_nearest_b1: 1, 1, 255;
-        das_voxel_i16_nearest_b8: 1, 8, 255;
+        das_voxel_i16_linear_b1: Two 2, One 1, 255;
+        das_voxel_i16_linear_b8: Two 2, Many 8, 255;
+        das_voxel_i16_nearest_b1: One 1, One 1, 255;
+        das_voxel_i16_nearest_b8: One 1, Many 8, 255;
     }
     F16 {
-        das_voxel_f16_linear_b1: 2, 1, 255;
-        das_voxel_f16_linear_b8: 2, 8, 255;
-        das_voxel_f16_nearest_b1: 1, 1, 255;
-        das_voxel_f16_nearest_b8: 1, 8, 255;
+        das_voxel_f16_linear_b1: Two 2, One 1, 255;
+        das_voxel_f16_linear_b8: Two 2, Many 8, 255;
+        das_voxel_f16_nearest_b1: One 1, One 1, 255;
+        das_voxel_f16_nearest_b8: One 1, Many 8, 255;
     }
     f32 {
-        das_voxel_f32_linear_b1: 2, 1, 255;
-        das_voxel_f32_linear_b8: 2, 8, 255;
-        das_voxel_f32_nearest_b1: 1, 1, 255;
-        das_voxel_f32_nearest_b8: 1, 8, 255;
+        das_voxel_f32_linear_b1: Two 2, One 1, 255;
+        das_voxel_f32_linear_b8: Two 2, Many 8, 255;
+        das_voxel_f32_nearest_b1: One 1, One 1, 255;
+        das_voxel_f32_nearest_b8: One 1, Many 8, 255;
     }
     f64 {
-        das_voxel_f64_linear_b1: 2, 1, 255;
-        das_voxel_f64_linear_b8: 2, 8, 255;
-        das_voxel_f64_nearest_b1: 1, 1, 255;
-        das_voxel_f64_nearest_b8: 1, 8, 255;
+        das_voxel_f64_linear_b1: Two 2, One 1, 255;
+        das_voxel_f64_linear_b8: Two 2, Many 8, 255;
+        das_voxel_f64_nearest_b1: One 1, One 1, 255;
+        das_voxel_f64_nearest_b8: One 1, Many 8, 255;
     }
     Complex<i16> {
-        das_voxel_ci16_linear_b1: 2, 1, 255;
-        das_voxel_ci16_linear_b8: 2, 8, 255;
-        das_voxel_ci16_nearest_b1: 1, 1, 255;
-        das_voxel_ci16_nearest_b8: 1, 8, 255;
+        das_voxel_ci16_linear_b1: Two 2, One 1, 255;
+        das_voxel_ci16_linear_b8: Two 2, Many 8, 255;
+        das_voxel_ci16_nearest_b1: One 1, One 1, 255;
+        das_voxel_ci16_nearest_b8: One 1, Many 8, 255;
     }
     Complex<F16> {
-        das_voxel_cf16_linear_b1: 2, 1, 255;
-        das_voxel_cf16_linear_b8: 2, 8, 255;
-        das_voxel_cf16_nearest_b1: 1, 1, 255;
-        das_voxel_cf16_nearest_b8: 1, 8, 255;
+        das_voxel_cf16_linear_b1: Two 2, One 1, 255;
+        das_voxel_cf16_linear_b8: Two 2, Many 8, 255;
+        das_voxel_cf16_nearest_b1: One 1, One 1, 255;
+        das_voxel_cf16_nearest_b8: One 1, Many 8, 255;
     }
     Complex<f32> {
-        das_voxel_cf32_linear_b1: 2, 1, 255;
-        das_voxel_cf32_linear_b4: 2, 4, 255;
-        das_voxel_cf32_linear_b8: 2, 8, 255;
-        das_voxel_cf32_linear_b16: 2, 16, 255;
-        das_voxel_cf32_nearest_b1: 1, 1, 255;
-        das_voxel_cf32_nearest_b8: 1, 8, 255;
+        das_voxel_cf32_linear_b1: Two 2, One 1, 255;
+        das_voxel_cf32_linear_b8: Two 2, Many 8, 255;
+        das_voxel_cf32_nearest_b1: One 1, One 1, 255;
+        das_voxel_cf32_nearest_b8: One 1, Many 8, 255;
     }
     Complex<f64> {
-        das_voxel_cf64_linear_b1: 2, 1, 255;
-        das_voxel_cf64_linear_b8: 2, 8, 255;
-        das_voxel_cf64_nearest_b1: 1, 1, 255;
-        das_voxel_cf64_nearest_b8: 1, 8, 255;
+        das_voxel_cf64_linear_b1: Two 2, One 1, 255;
+        das_voxel_cf64_linear_b8: Two 2, Many 8, 255;
+        das_voxel_cf64_nearest_b1: One 1, One 1, 255;
+        das_voxel_cf64_nearest_b8: One 1, Many 8, 255;
     }
 }

@@ -50,7 +50,9 @@ impl DasGeometry {
 
     /// Whether any element's directivity cuts.
     pub(super) fn is_directive(&self) -> bool {
-        self.element_cosine_bounds.as_ref().is_some_and(|bounds| bounds.iter().any(|bound| *bound > -1.0))
+        self.element_cosine_bounds
+            .as_ref()
+            .is_some_and(|bounds| bounds.iter().any(|bound| *bound > -1.0))
     }
 
     /// Checks shapes and values.
@@ -62,7 +64,11 @@ impl DasGeometry {
     pub fn validate(&self) -> Result<()> {
         let last_is_three = |what, shape: &[usize]| match shape.last() {
             Some(3) => Ok(()),
-            _ => Err(Error::WrongAxes { what, expected: "a last axis of 3 (x, y, z)", got: shape.to_vec() }),
+            _ => Err(Error::WrongAxes {
+                what,
+                expected: "a last axis of 3 (x, y, z)",
+                got: shape.to_vec(),
+            }),
         };
         last_is_three("element_positions", self.element_positions.shape())?;
         last_is_three("voxel_positions", self.voxel_positions.shape())?;
@@ -115,7 +121,11 @@ pub(super) fn expect_shape(what: &'static str, expected: &[usize], got: &[usize]
     if expected == got {
         return Ok(());
     }
-    Err(Error::ShapeMismatch { what, expected: expected.to_vec(), got: got.to_vec() })
+    Err(Error::ShapeMismatch {
+        what,
+        expected: expected.to_vec(),
+        got: got.to_vec(),
+    })
 }
 
 /// Refuses NaN, infinity, and what single precision would make infinite.
@@ -123,10 +133,16 @@ fn finite<D: Dimension>(what: &'static str, array: &ArrayRef<f64, D>) -> Result<
 where
     D::Pattern: PatternIndex,
 {
-    let bad = array.indexed_iter().find(|(_, value)| !(value.abs() <= f64::from(f32::MAX)));
+    let bad = array
+        .indexed_iter()
+        .find(|(_, value)| !(value.abs() <= f64::from(f32::MAX)));
     match bad {
         None => Ok(()),
-        Some((index, value)) => Err(Error::NotFinite { what, index: index.to_vec(), value: *value }),
+        Some((index, value)) => Err(Error::NotFinite {
+            what,
+            index: index.to_vec(),
+            value: *value,
+        }),
     }
 }
 

@@ -11,6 +11,8 @@ mod options;
 mod plan;
 mod prepared;
 mod sample;
+#[cfg(feature = "cuda")]
+mod split;
 
 pub use geometry::DasGeometry;
 pub use options::{ChannelLayout, DasOptions, Interpolation};

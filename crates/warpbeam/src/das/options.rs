@@ -62,7 +62,13 @@ impl Default for DasOptions {
 impl DasOptions {
     /// Checks the values against `n_transmits` transmits.
     pub(super) fn validate(&self, n_transmits: usize) -> Result<()> {
-        let refuse = |what, value: f64, requirement| Err(Error::OutOfRange { what, value, requirement });
+        let refuse = |what, value: f64, requirement| {
+            Err(Error::OutOfRange {
+                what,
+                value,
+                requirement,
+            })
+        };
         if !self.phase_per_sample.is_finite() {
             return refuse("phase_per_sample", self.phase_per_sample, "a finite number of radians");
         }
@@ -71,7 +77,11 @@ impl DasOptions {
         }
         for (index, offset) in self.phase_offsets.iter().enumerate() {
             if !offset.is_finite() {
-                return Err(Error::NotFinite { what: "phase_offsets", index: vec![index], value: *offset });
+                return Err(Error::NotFinite {
+                    what: "phase_offsets",
+                    index: vec![index],
+                    value: *offset,
+                });
             }
         }
         if !(self.f_number >= 0.0 && self.f_number.is_finite()) {

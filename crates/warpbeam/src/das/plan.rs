@@ -1,5 +1,7 @@
 //! The plan: what is decided once for a geometry, and the calls that reconstruct with it.
 
+#[cfg(feature = "cuda")]
+use super::cuda::{CudaDas, DataStrides};
 use super::geometry::expect_shape;
 use super::prepared::Prepared;
 use super::{ChannelLayout, DasGeometry, DasOptions, Sample, cpu};
@@ -32,7 +34,7 @@ pub struct DasPlan<T: Sample> {
 enum Engine<T: Sample> {
     Cpu(Prepared<T::Real>),
     #[cfg(feature = "cuda")]
-    Cuda(super::cuda::CudaDas<T>),
+    Cuda(CudaDas<T>),
 }
 
 impl<T: Sample> DasPlan<T> {
@@ -49,10 +51,9 @@ impl<T: Sample> DasPlan<T> {
         options.validate(geometry.n_transmits())?;
         let prepared = Prepared::new(geometry, options);
         #[cfg(feature = "cuda")]
-        let engine = if backend.is_cuda() {
-            Engine::Cuda(super::cuda::CudaDas::new(backend, prepared, options.memory_limit_bytes)?)
-        } else {
-            Engine::Cpu(prepared)
+        let engine = match backend.as_cuda() {
+            Some(cuda) => Engine::Cuda(CudaDas::new(backend, cuda, prepared, options.memory_limit_bytes)?),
+            None => Engine::Cpu(prepared),
         };
         #[cfg(not(feature = "cuda"))]
         let engine = Engine::Cpu(prepared);
@@ -74,7 +75,10 @@ impl<T: Sample> DasPlan<T> {
 
     /// Points of a run: voxels × channels × transmits × batch.
     pub fn points(&self, batch: usize) -> u64 {
-        [self.n_voxels(), self.n_channels, self.n_transmits, batch].iter().map(|count| *count as u64).product()
+        [self.n_voxels(), self.n_channels, self.n_transmits, batch]
+            .iter()
+            .map(|count| *count as u64)
+            .product()
     }
 
     /// Reconstructs data on the host into an image on the host.
@@ -120,8 +124,8 @@ impl<T: Sample> DasPlan<T> {
             Engine::Cpu(prepared) => {
                 let slice = data.host_slice("the channel data")?;
                 let shape = self.canonical_shape(n_batch, n_samples);
-                let view =
-                    ArrayView4::from_shape(self.stored_shape(shape), slice).map_err(|_| self.data_mismatch(data.shape()))?;
+                let view = ArrayView4::from_shape(self.stored_shape(shape), slice)
+                    .map_err(|_| self.data_mismatch(data.shape()))?;
                 let target = output.host_slice_mut("the output")?;
                 let target = ArrayViewMut2::from_shape(Ix2(n_batch, self.n_voxels()), target)
                     .map_err(|_| self.data_mismatch(data.shape()))?;
@@ -129,12 +133,11 @@ impl<T: Sample> DasPlan<T> {
                 Ok(())
             }
             #[cfg(feature = "cuda")]
-            Engine::Cuda(engine) => engine.run_into(
-                data,
-                &self.canonical(super::cuda::row_major(self.stored_shape(self.canonical_shape(n_batch, n_samples)))),
-                output,
-                stream,
-            ),
+            Engine::Cuda(engine) => {
+                let stored = self.stored_shape(self.canonical_shape(n_batch, n_samples));
+                let channel_first = self.layout == ChannelLayout::ChannelTransmit;
+                engine.run_into(data, DataStrides::contiguous(stored, channel_first), output, stream)
+            }
         }
     }
 
@@ -151,8 +154,12 @@ impl<T: Sample> DasPlan<T> {
                 return Err(Error::WrongAxes {
                     what: "channel data",
                     expected: match self.layout {
-                        ChannelLayout::ChannelTransmit => "(batch, channel, transmit, sample) or the same without batch",
-                        ChannelLayout::TransmitChannel => "(batch, transmit, channel, sample) or the same without batch",
+                        ChannelLayout::ChannelTransmit => {
+                            "(batch, channel, transmit, sample) or the same without batch"
+                        }
+                        ChannelLayout::TransmitChannel => {
+                            "(batch, transmit, channel, sample) or the same without batch"
+                        }
                     },
                     got: shape.to_vec(),
                 });
@@ -179,8 +186,16 @@ impl<T: Sample> DasPlan<T> {
         let (batch, samples) = (if got.len() == 4 { got.first() } else { None }, got.last());
         let [batch_size, a, b, n_samples] =
             self.stored_shape(self.canonical_shape(batch.copied().unwrap_or(1), samples.copied().unwrap_or(0)));
-        let expected = if batch.is_some() { vec![batch_size, a, b, n_samples] } else { vec![a, b, n_samples] };
-        Error::ShapeMismatch { what: "channel data", expected, got: got.to_vec() }
+        let expected = if batch.is_some() {
+            vec![batch_size, a, b, n_samples]
+        } else {
+            vec![a, b, n_samples]
+        };
+        Error::ShapeMismatch {
+            what: "channel data",
+            expected,
+            got: got.to_vec(),
+        }
     }
 
     fn canonical_shape(&self, n_batch: usize, n_samples: usize) -> [usize; 4] {
@@ -209,7 +224,9 @@ impl<T: Sample> DasPlan<T> {
         if view.ndim() == 3 {
             view.insert_axis_inplace(ndarray::Axis(0));
         }
-        let view = view.into_dimensionality::<Ix4>().map_err(|_| self.data_mismatch(data.shape()))?;
+        let view = view
+            .into_dimensionality::<Ix4>()
+            .map_err(|_| self.data_mismatch(data.shape()))?;
         Ok((self.canonical(view), output_shape))
     }
 }

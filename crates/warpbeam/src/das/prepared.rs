@@ -23,8 +23,6 @@ pub(super) struct Prepared<R> {
     pub(super) aperture: Aperture<R>,
     pub(super) turns: TurnsPerSample<R>,
     pub(super) interpolation: Interpolation,
-    pub(super) n_channels: usize,
-    pub(super) n_transmits: usize,
     pub(super) n_voxels: usize,
 }
 
@@ -45,12 +43,17 @@ impl<R: Real> Prepared<R> {
         };
         let aperture = Aperture::new(options.f_number, options.window);
         let normals = if aperture.is_limited() || geometry.is_directive() {
-            let bound = |channel: usize| geometry.element_cosine_bounds.as_ref().map_or(-1.0, |bounds| bounds[channel]);
+            let bound = |channel: usize| {
+                geometry
+                    .element_cosine_bounds
+                    .as_ref()
+                    .map_or(-1.0, |bounds| bounds[channel])
+            };
             let forward = || Array2::from_shape_fn((n_channels, 3), |(_, axis)| if axis == 2 { 1.0 } else { 0.0 });
-            geometry.element_normals.as_ref().map_or_else(
-                || pairs(&forward(), &bound),
-                |normals| pairs(normals, &bound),
-            )
+            geometry
+                .element_normals
+                .as_ref()
+                .map_or_else(|| pairs(&forward(), &bound), |normals| pairs(normals, &bound))
         } else {
             Vec::new()
         };
@@ -58,7 +61,11 @@ impl<R: Real> Prepared<R> {
         Self {
             elements: pairs(&geometry.element_positions, &|_| 0.0),
             normals,
-            voxels: geometry.voxel_positions.axis_iter(last).flat_map(|axis| axis.map(round)).collect(),
+            voxels: geometry
+                .voxel_positions
+                .axis_iter(last)
+                .flat_map(|axis| axis.map(round))
+                .collect(),
             offsets: geometry.transmit_offsets.iter().map(round).collect(),
             weights: geometry.transmit_weights.iter().map(round).collect(),
             phases: (0..n_transmits)
@@ -71,8 +78,6 @@ impl<R: Real> Prepared<R> {
             aperture,
             turns: TurnsPerSample::from_radians(options.phase_per_sample),
             interpolation: options.interpolation,
-            n_channels,
-            n_transmits,
             n_voxels,
         }
     }

@@ -3,6 +3,7 @@
 use crate::device::Element;
 use cuda_std::math::Real;
 use half::f16;
+use kernels::das::sample::Value;
 use kernels::das::voxel::Instances;
 use num_complex::Complex;
 
@@ -13,13 +14,13 @@ mod sealed {
 /// A sample type: `i16`, `f16`, `f32` or `f64`, real or complex.
 ///
 /// Sums are `f32`, or `f64` for `f64`; complex for complex samples.
-pub trait Sample: Element<Device: Instances> + sealed::Sealed {
+pub trait Sample: Element<Device: Instances<Value = Self::Sum>> + sealed::Sealed {
     /// The type of the result.
-    type Sum: Element + Default;
+    type Sum: Element<Device = Self::Sum> + Value<Real = Self::Real> + Default;
 
     /// The precision of geometry, weights and sums.
     #[doc(hidden)]
-    type Real: Real + Element + Default;
+    type Real: Real + Element<Device = Self::Real> + Default;
 
     /// 1 for real, 2 for complex samples.
     #[doc(hidden)]

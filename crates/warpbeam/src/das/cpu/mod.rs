@@ -38,6 +38,10 @@ pub(super) fn run<T: Sample>(
     }
     for first in (0..n_batch).step_by(widest) {
         let items = Slice::from(first..n_batch.min(first + widest));
-        packed::run(prepared, data.slice_axis(Axis(0), items), output.slice_axis_mut(Axis(0), items));
+        packed::run(
+            prepared,
+            data.slice_axis(Axis(0), items),
+            output.slice_axis_mut(Axis(0), items),
+        );
     }
 }

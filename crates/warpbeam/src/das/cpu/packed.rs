@@ -25,7 +25,9 @@ pub(super) fn items_within(data: Ix4, sample_bytes: usize, memory_limit_bytes: O
     let row_bytes = (data[1] * data[2] * data[3] * sample_bytes * LANES) as u64;
     match memory_limit_bytes.or_else(|| crate::device::Backend::cpu().available_memory_bytes()) {
         None => MOST_ITEMS,
-        Some(limit) => limit.checked_div(row_bytes).map_or(MOST_ITEMS, |rows| MOST_ITEMS.min(rows as usize * LANES)),
+        Some(limit) => limit
+            .checked_div(row_bytes)
+            .map_or(MOST_ITEMS, |rows| MOST_ITEMS.min(rows as usize * LANES)),
     }
 }
 
@@ -36,12 +38,22 @@ pub(super) fn run<T: Sample>(
     mut output: ArrayViewMut2<'_, T::Sum>,
 ) {
     let packed = Packed::new(&data);
-    output.axis_chunks_iter_mut(Axis(1), TILE).into_par_iter().enumerate().for_each_init(
-        || vec![T::Real::ZERO; TILE * packed.row],
-        |sums, (tile, output)| {
-            pulp::Arch::new().dispatch(Tile::<T> { prepared, packed: &packed, output, sums, first_voxel: tile * TILE });
-        },
-    );
+    output
+        .axis_chunks_iter_mut(Axis(1), TILE)
+        .into_par_iter()
+        .enumerate()
+        .for_each_init(
+            || vec![T::Real::ZERO; TILE * packed.row],
+            |sums, (tile, output)| {
+                pulp::Arch::new().dispatch(Tile::<T> {
+                    prepared,
+                    packed: &packed,
+                    output,
+                    sums,
+                    first_voxel: tile * TILE,
+                });
+            },
+        );
 }
 
 /// Samples with the batch contiguous.
@@ -63,21 +75,31 @@ impl<R: Real> Packed<R> {
         let row = items * T::PARTS;
         let mut values = vec![R::ZERO; n_transmits * n_channels * n_samples * row];
         if !values.is_empty() {
-            values.par_chunks_exact_mut(n_samples * row).enumerate().for_each(|(signal, values)| {
-                let (transmit, channel) = (signal / n_channels, signal % n_channels);
-                for (block, values) in values.chunks_mut(SAMPLES_AT_A_TIME * row).enumerate() {
-                    for item in 0..n_batch {
-                        for (sample, values) in values.chunks_exact_mut(row).enumerate() {
-                            let value = data[[item, channel, transmit, block * SAMPLES_AT_A_TIME + sample]];
-                            for part in 0..T::PARTS {
-                                values[part * items + item] = value.part(part);
+            values
+                .par_chunks_exact_mut(n_samples * row)
+                .enumerate()
+                .for_each(|(signal, values)| {
+                    let (transmit, channel) = (signal / n_channels, signal % n_channels);
+                    for (block, values) in values.chunks_mut(SAMPLES_AT_A_TIME * row).enumerate() {
+                        for item in 0..n_batch {
+                            for (sample, values) in values.chunks_exact_mut(row).enumerate() {
+                                let value = data[[item, channel, transmit, block * SAMPLES_AT_A_TIME + sample]];
+                                for part in 0..T::PARTS {
+                                    values[part * items + item] = value.part(part);
+                                }
                             }
                         }
                     }
-                }
-            });
+                });
         }
-        Self { values, n_channels, n_transmits, n_samples, items, row }
+        Self {
+            values,
+            n_channels,
+            n_transmits,
+            n_samples,
+            items,
+            row,
+        }
     }
 
     /// All samples of a transmit and channel.
@@ -114,7 +136,14 @@ impl<T: Sample> pulp::NullaryFnOnce for Tile<'_, T> {
 impl<T: Sample> Tile<'_, T> {
     #[inline(always)]
     fn sum<const COMPLEX: bool, const LINEAR: bool>(&mut self) {
-        let Packed { n_channels, n_transmits, n_samples, items, row, .. } = *self.packed;
+        let Packed {
+            n_channels,
+            n_transmits,
+            n_samples,
+            items,
+            row,
+            ..
+        } = *self.packed;
         let n_voxels = self.output.len_of(Axis(1));
         let voxels = Voxels::new(self.prepared, self.first_voxel..self.first_voxel + n_voxels);
         let mut taps = Taps::new();
@@ -123,7 +152,14 @@ impl<T: Sample> Tile<'_, T> {
             let offsets_and_weights = voxels.transmit(self.prepared, transmit);
             for channel in 0..n_channels {
                 let n_samples = n_samples as i32;
-                taps.fill::<COMPLEX>(self.prepared, &voxels, &offsets_and_weights, transmit, channel, n_samples);
+                taps.fill::<COMPLEX>(
+                    self.prepared,
+                    &voxels,
+                    &offsets_and_weights,
+                    transmit,
+                    channel,
+                    n_samples,
+                );
                 let signal = self.packed.signal(transmit, channel);
                 for (v, sums) in self.sums.chunks_exact_mut(row).enumerate() {
                     if taps.first[v] == UNUSED {
@@ -131,7 +167,11 @@ impl<T: Sample> Tile<'_, T> {
                     }
                     let start = taps.first[v] as usize * row;
                     let here = &signal[start..start + row];
-                    let next = if LINEAR { &signal[start + row..start + 2 * row] } else { here };
+                    let next = if LINEAR {
+                        &signal[start + row..start + 2 * row]
+                    } else {
+                        here
+                    };
                     accumulate::<T::Real, COMPLEX, LINEAR>(&taps, v, items, here, next, sums);
                 }
             }
@@ -155,16 +195,25 @@ fn accumulate<R: Real, const COMPLEX: bool, const LINEAR: bool>(
     sums: &mut [R],
 ) {
     let (fraction, real, imaginary) = (taps.fraction[v], taps.real[v], taps.imaginary[v]);
-    let value = |here: R, next: R| if LINEAR { (next - here).mul_add(fraction, here) } else { here };
+    let value = |here: R, next: R| {
+        if LINEAR {
+            (next - here).mul_add(fraction, here)
+        } else {
+            here
+        }
+    };
     let (here_real, here_imaginary) = here.split_at(items);
     let (next_real, next_imaginary) = next.split_at(items);
     let (sums_real, sums_imaginary) = sums.split_at_mut(items);
     let real_rows = sums_real.as_chunks_mut::<LANES>().0.iter_mut();
-    let real_rows = real_rows.zip(here_real.as_chunks::<LANES>().0).zip(next_real.as_chunks::<LANES>().0);
+    let real_rows = real_rows
+        .zip(here_real.as_chunks::<LANES>().0)
+        .zip(next_real.as_chunks::<LANES>().0);
     if COMPLEX {
         let imaginary_rows = sums_imaginary.as_chunks_mut::<LANES>().0.iter_mut();
-        let imaginary_rows =
-            imaginary_rows.zip(here_imaginary.as_chunks::<LANES>().0).zip(next_imaginary.as_chunks::<LANES>().0);
+        let imaginary_rows = imaginary_rows
+            .zip(here_imaginary.as_chunks::<LANES>().0)
+            .zip(next_imaginary.as_chunks::<LANES>().0);
         for (((sum_re, here_re), next_re), ((sum_im, here_im), next_im)) in real_rows.zip(imaginary_rows) {
             for lane in 0..LANES {
                 let value_re = value(here_re[lane], next_re[lane]);

@@ -14,9 +14,18 @@ pub(super) fn run<T: Sample>(
     data: ArrayView4<'_, T>,
     mut output: ArrayViewMut2<'_, T::Sum>,
 ) {
-    output.axis_chunks_iter_mut(Axis(1), TILE).into_par_iter().enumerate().for_each(|(tile, output)| {
-        pulp::Arch::new().dispatch(Tile { prepared, data, output, first_voxel: tile * TILE });
-    });
+    output
+        .axis_chunks_iter_mut(Axis(1), TILE)
+        .into_par_iter()
+        .enumerate()
+        .for_each(|(tile, output)| {
+            pulp::Arch::new().dispatch(Tile {
+                prepared,
+                data,
+                output,
+                first_voxel: tile * TILE,
+            });
+        });
 }
 
 struct Tile<'a, T: Sample> {
@@ -51,7 +60,14 @@ impl<T: Sample> Tile<'_, T> {
             let offsets_and_weights = voxels.transmit(self.prepared, transmit);
             for channel in 0..n_channels {
                 let n_samples = n_samples as i32;
-                taps.fill::<COMPLEX>(self.prepared, &voxels, &offsets_and_weights, transmit, channel, n_samples);
+                taps.fill::<COMPLEX>(
+                    self.prepared,
+                    &voxels,
+                    &offsets_and_weights,
+                    transmit,
+                    channel,
+                    n_samples,
+                );
                 for (item, sums) in sums.iter_mut().enumerate() {
                     let samples = self.data.slice(s![item, channel, transmit, ..]);
                     accumulate::<T, COMPLEX>(samples, &taps, self.prepared.interpolation, sums);
@@ -89,8 +105,16 @@ fn accumulate<T: Sample, const COMPLEX: bool>(
         sums[v] = if COMPLEX {
             let (value_real, value_imaginary) = (value(0), value(1));
             [
-                Real::mul_add(-taps.imaginary[v], value_imaginary, Real::mul_add(taps.real[v], value_real, real)),
-                Real::mul_add(taps.imaginary[v], value_real, Real::mul_add(taps.real[v], value_imaginary, imaginary)),
+                Real::mul_add(
+                    -taps.imaginary[v],
+                    value_imaginary,
+                    Real::mul_add(taps.real[v], value_real, real),
+                ),
+                Real::mul_add(
+                    taps.imaginary[v],
+                    value_real,
+                    Real::mul_add(taps.real[v], value_imaginary, imaginary),
+                ),
             ]
         } else {
             [Real::mul_add(taps.real[v], value(0), real), imaginary]

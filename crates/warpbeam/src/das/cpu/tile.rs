@@ -41,7 +41,12 @@ impl<R: Real> Voxels<R> {
             values[..range.len()].copy_from_slice(&prepared.voxels[axis * n + range.start..axis * n + range.end]);
             values
         };
-        Self { x: axis(0), y: axis(1), z: axis(2), range }
+        Self {
+            x: axis(0),
+            y: axis(1),
+            z: axis(2),
+            range,
+        }
     }
 
     /// Offsets and weights of a transmit in the tile; voxels beyond the last one weigh nothing.
@@ -58,7 +63,12 @@ impl<R: Real> Voxels<R> {
 
 impl<R: Real> Taps<R> {
     pub(super) fn new() -> Self {
-        Self { first: [UNUSED; TILE], fraction: [R::ZERO; TILE], real: [R::ZERO; TILE], imaginary: [R::ZERO; TILE] }
+        Self {
+            first: [UNUSED; TILE],
+            fraction: [R::ZERO; TILE],
+            real: [R::ZERO; TILE],
+            imaginary: [R::ZERO; TILE],
+        }
     }
 
     /// Fills in one transmit (its offsets, weights and phase) and one channel.
