@@ -1,7 +1,11 @@
 //! The choice of where to compute.
 
+#[cfg(feature = "cuda")]
+use std::sync::Arc;
+
+#[cfg(feature = "cuda")]
+use super::Cuda;
 use super::{Stream, host};
-use crate::device::DeviceError;
 use crate::{Error, Result};
 
 /// Where tensors live and work is done: the CPU or a CUDA device. Cheap to clone.
@@ -13,6 +17,8 @@ pub struct Backend(Kind);
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Kind {
     Cpu,
+    #[cfg(feature = "cuda")]
+    Cuda(Arc<Cuda>),
 }
 
 impl Backend {
@@ -25,9 +31,20 @@ impl Backend {
     ///
     /// # Errors
     ///
-    /// [`DeviceError`] says what is missing: the driver, the device, or the cargo feature `cuda`.
+    /// [`DeviceError`](super::DeviceError) says what is missing: the driver, the device, or the cargo feature `cuda`.
+    #[cfg(feature = "cuda")]
+    pub fn cuda(ordinal: usize) -> Result<Self> {
+        Ok(Self(Kind::Cuda(Cuda::open(ordinal)?)))
+    }
+
+    /// CUDA device `ordinal`, counted as the driver counts.
+    ///
+    /// # Errors
+    ///
+    /// [`DeviceError::BuiltWithoutCuda`](super::DeviceError::BuiltWithoutCuda): this build has no CUDA.
+    #[cfg(not(feature = "cuda"))]
     pub fn cuda(_ordinal: usize) -> Result<Self> {
-        Err(DeviceError::BuiltWithoutCuda.into())
+        Err(super::DeviceError::BuiltWithoutCuda.into())
     }
 
     /// CUDA device 0 if it can be used, else the CPU; [`Backend::cuda`] tells why it cannot.
@@ -39,6 +56,8 @@ impl Backend {
     pub fn name(&self) -> String {
         match &self.0 {
             Kind::Cpu => format!("CPU ({} threads)", rayon::current_num_threads()),
+            #[cfg(feature = "cuda")]
+            Kind::Cuda(cuda) => cuda.name().to_owned(),
         }
     }
 
@@ -46,6 +65,8 @@ impl Backend {
     pub fn is_cuda(&self) -> bool {
         match &self.0 {
             Kind::Cpu => false,
+            #[cfg(feature = "cuda")]
+            Kind::Cuda(_) => true,
         }
     }
 
@@ -53,6 +74,8 @@ impl Backend {
     pub fn available_memory_bytes(&self) -> Option<u64> {
         match &self.0 {
             Kind::Cpu => host::available_bytes(),
+            #[cfg(feature = "cuda")]
+            Kind::Cuda(cuda) => cuda.free_and_total_bytes().ok().map(|(free, _)| free),
         }
     }
 
@@ -60,10 +83,30 @@ impl Backend {
     ///
     /// # Errors
     ///
-    /// [`DeviceError`] when the driver refuses.
+    /// [`DeviceError`](super::DeviceError) when the driver refuses.
     pub fn stream(&self) -> Result<Stream> {
         match &self.0 {
-            Kind::Cpu => Ok(Stream::cpu()),
+            Kind::Cpu => Ok(Stream::cpu(self)),
+            #[cfg(feature = "cuda")]
+            Kind::Cuda(cuda) => Stream::cuda(self, cuda),
+        }
+    }
+
+    /// The CUDA device, if this is one.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn as_cuda(&self) -> Option<&Arc<Cuda>> {
+        match &self.0 {
+            Kind::Cpu => None,
+            Kind::Cuda(cuda) => Some(cuda),
+        }
+    }
+
+    /// Waits for all work that was queued; an error of that work shows again at the next call that waits.
+    pub(super) fn finish(&self) {
+        match &self.0 {
+            Kind::Cpu => {}
+            #[cfg(feature = "cuda")]
+            Kind::Cuda(cuda) => drop(cuda.synchronize()),
         }
     }
 
@@ -72,10 +115,14 @@ impl Backend {
         if self == other {
             return Ok(());
         }
-        Err(Error::WrongBackend {
+        Err(self.wrong(what, other))
+    }
+
+    pub(super) fn wrong(&self, what: &'static str, got: &Self) -> Error {
+        Error::WrongBackend {
             what,
             expected: self.name(),
-            got: other.name(),
-        })
+            got: got.name(),
+        }
     }
 }

@@ -57,4 +57,90 @@ pub enum DeviceError {
         /// Its strides, in elements.
         strides: Vec<isize>,
     },
+    /// libcuda could not be opened.
+    #[cfg(feature = "cuda")]
+    #[error(transparent)]
+    DriverNotFound(cuda_driver::LoadError),
+    /// There is no device of that ordinal.
+    #[error("there is no CUDA device {ordinal}; the driver knows {count}, counted from 0")]
+    NoSuchDevice {
+        /// The ordinal asked for.
+        ordinal: usize,
+        /// How many devices there are.
+        count: usize,
+    },
+    /// A device is older than the kernels.
+    #[error(
+        "{device} has compute capability {}.{}; the kernels need {}.{} or newer",
+        capability.0, capability.1, minimum.0, minimum.1
+    )]
+    DeviceTooOld {
+        /// The device's name.
+        device: String,
+        /// Its compute capability.
+        capability: (u32, u32),
+        /// The oldest that there are kernels for.
+        minimum: (u32, u32),
+    },
+    /// A call of the driver failed, or work did that ran asynchronously before it.
+    ///
+    /// After a fault of a kernel (an illegal address, a trap) every further call of the process fails so.
+    #[error("{call} failed with {name} ({code}): {text}")]
+    Driver {
+        /// The driver's function.
+        call: &'static str,
+        /// The status it returned.
+        code: i32,
+        /// The status's name, such as `CUDA_ERROR_ILLEGAL_ADDRESS`.
+        name: String,
+        /// What the driver says about it.
+        text: String,
+    },
+    /// The kernels' PTX is of a later version than the driver understands.
+    #[error(
+        "the kernels are PTX {ptx_version}, which is newer than the driver: it supports CUDA {driver_cuda_version}; \
+         update NVIDIA's driver (it says: {log})"
+    )]
+    PtxTooNew {
+        /// The version of the PTX.
+        ptx_version: String,
+        /// The CUDA version that the driver supports.
+        driver_cuda_version: String,
+        /// What the driver's compiler says.
+        log: String,
+    },
+    /// The driver does not compile the kernels' PTX.
+    #[error("the driver refuses the kernels' PTX with {name} ({code}): {text}; its compiler says: {log:?}")]
+    ModuleLoad {
+        /// The status.
+        code: i32,
+        /// The status's name.
+        name: String,
+        /// What the driver says about it.
+        text: String,
+        /// What the driver's compiler says.
+        log: String,
+    },
+    /// A kernel is not in the PTX.
+    #[error("there is no kernel {name} in the PTX for {target}; it is older than the kernels' sources")]
+    UnknownKernel {
+        /// The kernel.
+        name: &'static str,
+        /// The architecture that the PTX is for.
+        target: &'static str,
+    },
+    /// A launch has a shape that the kernel or the device cannot run.
+    #[error("kernel {kernel}: {got} {what}; from {least} to {most} are possible")]
+    LaunchShape {
+        /// The kernel.
+        kernel: &'static str,
+        /// What is counted.
+        what: &'static str,
+        /// How much of it the launch has.
+        got: u32,
+        /// The least possible.
+        least: u32,
+        /// The most possible.
+        most: u32,
+    },
 }

@@ -18,7 +18,7 @@ fn available_in(meminfo: &str) -> Option<u64> {
 ///
 /// The size is held against the available memory first: Linux grants more than there is, and ends the process when the
 /// pages are touched. The pages come zeroed from the system and are not touched here.
-pub(super) fn zeroed<T: Element>(length: usize, what: &'static str) -> Result<Vec<T>> {
+pub(crate) fn zeroed<T: Element>(length: usize, what: &'static str) -> Result<Vec<T>> {
     let needed_bytes = bytes::<T>(length);
     let available_bytes = available_bytes();
     let out_of_memory = || Error::OutOfMemory {

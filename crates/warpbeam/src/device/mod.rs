@@ -4,7 +4,10 @@
 //! the work is lives elsewhere; this module knows nothing of beamforming. CUDA is the folder `cuda`, compiled with the
 //! cargo feature of that name, and `cust` is used there and nowhere else.
 
+mod access;
 mod backend;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod element;
 mod error;
 mod host;
@@ -14,10 +17,14 @@ mod tensor;
 mod transfer;
 
 pub use backend::Backend;
+#[cfg(feature = "cuda")]
+pub(crate) use cuda::Cuda;
 pub use element::Element;
 pub use error::DeviceError;
 pub use stream::{Event, Stream};
 pub use tensor::Tensor;
+
+pub(crate) use host::zeroed;
 
 #[cfg(test)]
 mod tests;

@@ -3,8 +3,8 @@
 use std::any::Any;
 use std::fmt;
 
-use cuda_std::{Global, GlobalMut};
-
+#[cfg(feature = "cuda")]
+use super::cuda::DeviceMemory;
 use super::{Backend, DeviceError, Element, host, layout};
 use crate::Result;
 
@@ -13,28 +13,39 @@ use crate::Result;
 /// What the library allocates is contiguous in row-major order. Memory taken over from elsewhere may have any strides:
 /// it can be read ([`Tensor::to_array`]), but kernels and writes need it contiguous.
 pub struct Tensor<T> {
-    shape: Vec<usize>,
-    strides: Vec<isize>,
-    backend: Backend,
-    storage: Storage<T>,
+    pub(super) shape: Vec<usize>,
+    pub(super) strides: Vec<isize>,
+    pub(super) backend: Backend,
+    pub(super) storage: Storage<T>,
 }
 
-enum Storage<T> {
+pub(super) enum Storage<T> {
+    /// Of the host, and what is empty on any backend: no driver is asked for nothing.
     Host(Vec<T>),
-    Borrowed(Borrowed<T>),
+    Outside(Outside<T>),
 }
 
-/// Memory of another library.
-struct Borrowed<T> {
+/// Memory that is no vector of ours: a device's, or another library's.
+pub(super) struct Outside<T> {
     /// The first element, index zero along every axis.
-    pointer: *mut T,
+    pub(super) pointer: *mut T,
+    backend: Backend,
     _owner: Box<dyn Any + Send>,
 }
 
-// SAFETY: `from_raw_parts` makes its caller promise that the memory may be used from any thread; the owner is `Send`.
-unsafe impl<T: Send> Send for Borrowed<T> {}
+// SAFETY: `from_raw_parts` makes its caller promise that the memory may be used from any thread, and so may a device's;
+// the owner is `Send`.
+unsafe impl<T: Send> Send for Outside<T> {}
 // SAFETY: a shared tensor is only read, and the owner is out of reach until the drop.
-unsafe impl<T: Sync> Sync for Borrowed<T> {}
+unsafe impl<T: Sync> Sync for Outside<T> {}
+
+impl<T> Drop for Outside<T> {
+    fn drop(&mut self) {
+        // The owner frees the memory after this. Kernels that use it may still be queued: `cuMemFree` would wait for
+        // them by itself, but another library's allocator may hand the memory on at once.
+        self.backend.finish();
+    }
+}
 
 impl<T: Element> Tensor<T> {
     /// Zeros.
@@ -43,19 +54,37 @@ impl<T: Element> Tensor<T> {
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) with the bytes needed and available.
     pub fn zeros(backend: &Backend, shape: &[usize]) -> Result<Self> {
+        let tensor = Self::unset(backend, shape)?;
+        #[cfg(feature = "cuda")]
+        if let (Storage::Outside(memory), Some(cuda)) = (&tensor.storage, backend.as_cuda()) {
+            // SAFETY: the memory was allocated for as many elements, on this device, and nobody knows of it yet.
+            unsafe { cuda.zero(memory.pointer.addr() as u64, host::bytes::<T>(tensor.len())) }?;
+        }
+        Ok(tensor)
+    }
+
+    /// Memory to be written before it is read: zeros on the host, anything on a device.
+    pub(super) fn unset(backend: &Backend, shape: &[usize]) -> Result<Self> {
+        const WHAT: &str = "a tensor";
         let length = length(shape)?;
-        let storage = Storage::Host(host::zeroed(length, "a tensor")?);
-        Ok(Self {
+        let dense = |storage| Self {
             shape: shape.to_vec(),
             strides: layout::row_major(shape),
             backend: backend.clone(),
             storage,
-        })
-    }
-
-    /// Memory to be written before it is read.
-    pub(super) fn unset(backend: &Backend, shape: &[usize]) -> Result<Self> {
-        Self::zeros(backend, shape)
+        };
+        #[cfg(feature = "cuda")]
+        if let (Some(cuda), 1..) = (backend.as_cuda(), length) {
+            let memory = DeviceMemory::allocate(cuda, host::bytes::<T>(length), WHAT)?;
+            let pointer = std::ptr::without_provenance_mut(memory.address() as usize);
+            let (backend, owner) = (backend.clone(), Box::new(memory));
+            return Ok(dense(Storage::Outside(Outside {
+                pointer,
+                backend,
+                _owner: owner,
+            })));
+        }
+        Ok(dense(Storage::Host(host::zeroed(length, WHAT)?)))
     }
 
     /// Memory that another library owns, without a copy: the semantics of `DLPack`.
@@ -106,8 +135,9 @@ impl<T: Element> Tensor<T> {
                 .into());
             }
         }
-        let storage = Storage::Borrowed(Borrowed {
+        let storage = Storage::Outside(Outside {
             pointer,
+            backend: backend.clone(),
             _owner: Box::new(owner),
         });
         Ok(Self {
@@ -146,97 +176,6 @@ impl<T: Element> Tensor<T> {
     /// Where the elements are.
     pub fn backend(&self) -> &Backend {
         &self.backend
-    }
-
-    /// The elements for a kernel that reads them.
-    pub(crate) fn global(&self, what: &'static str) -> Result<Global<T::Device>> {
-        self.expect_contiguous(what)?;
-        // SAFETY: the elements are there by the invariant of `storage`; the borrow of the tensor, which a plan keeps for
-        // the call, and the drop's wait for queued work keep them there while the kernel runs.
-        Ok(unsafe { Global::new(self.pointer().cast(), self.len() as u64) })
-    }
-
-    /// The elements for a kernel that writes them.
-    pub(crate) fn global_mut(&mut self, what: &'static str) -> Result<GlobalMut<T::Device>> {
-        self.expect_contiguous(what)?;
-        // SAFETY: as above, and the tensor is borrowed mutably for the call that launches.
-        Ok(unsafe { GlobalMut::new(self.pointer().cast_mut().cast(), self.len() as u64) })
-    }
-
-    /// The elements of a contiguous tensor on the CPU.
-    pub(crate) fn host_slice(&self, what: &'static str) -> Result<&[T]> {
-        Backend::cpu().expect(what, &self.backend)?;
-        self.expect_contiguous(what)?;
-        Ok(self.host_span())
-    }
-
-    /// The elements of a contiguous tensor on the CPU, to write.
-    pub(crate) fn host_slice_mut(&mut self, what: &'static str) -> Result<&mut [T]> {
-        Backend::cpu().expect(what, &self.backend)?;
-        self.expect_contiguous(what)?;
-        let length = self.len();
-        Ok(match &mut self.storage {
-            Storage::Host(values) => values,
-            Storage::Borrowed(_) if length == 0 => &mut [],
-            // SAFETY: contiguous, so `length` elements from the pointer on are the tensor's; nobody else uses them, by
-            // the promise made to `from_raw_parts` and the exclusive borrow.
-            Storage::Borrowed(memory) => unsafe { std::slice::from_raw_parts_mut(memory.pointer, length) },
-        })
-    }
-
-    /// All memory of a tensor on the CPU from its lowest element to its highest.
-    fn host_span(&self) -> &[T] {
-        match &self.storage {
-            Storage::Host(values) => values,
-            Storage::Borrowed(_) if self.is_empty() => &[],
-            Storage::Borrowed(memory) => {
-                let (lowest, highest) = self.span();
-                // SAFETY: from the lowest element to the highest, gaps included, the memory is there and not written, by
-                // the promise made to `from_raw_parts`.
-                unsafe { std::slice::from_raw_parts(memory.pointer.offset(lowest), (highest - lowest) as usize + 1) }
-            }
-        }
-    }
-
-    /// Sets the elements of a contiguous tensor.
-    pub(super) fn write(&mut self, values: &[T]) -> Result<()> {
-        self.host_slice_mut("the tensor to copy to")?.copy_from_slice(values);
-        Ok(())
-    }
-
-    /// The elements of a contiguous tensor.
-    pub(super) fn read(&self, values: &mut [T]) -> Result<()> {
-        values.copy_from_slice(self.host_slice("the tensor to copy from")?);
-        Ok(())
-    }
-
-    /// Lends the memory from the lowest element to the highest.
-    pub(super) fn with_span<R>(&self, lend: impl FnOnce(&[T]) -> Result<R>) -> Result<R> {
-        lend(self.host_span())
-    }
-
-    fn pointer(&self) -> *const T {
-        match &self.storage {
-            Storage::Host(values) => values.as_ptr(),
-            Storage::Borrowed(memory) => memory.pointer,
-        }
-    }
-
-    /// Lowest and highest offset from the first element; it was checked that they fit.
-    fn span(&self) -> (isize, isize) {
-        layout::span(&self.shape, &self.strides).unwrap_or((0, 0))
-    }
-
-    pub(super) fn expect_contiguous(&self, what: &'static str) -> Result<()> {
-        if self.is_contiguous() {
-            return Ok(());
-        }
-        Err(DeviceError::NotContiguous {
-            what,
-            shape: self.shape.clone(),
-            strides: self.strides.clone(),
-        }
-        .into())
     }
 }
 

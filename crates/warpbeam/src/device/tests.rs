@@ -272,3 +272,43 @@ fn an_axis_keeps_its_place() {
     assert_eq!(tensor.shape(), [5, 4, 3, 2]);
     assert_eq!(out.index_axis(Axis(0), 4), array.index_axis(Axis(0), 4).into_dyn());
 }
+
+#[test]
+fn a_missing_gpu_is_an_error_that_says_what_is_missing() {
+    let error = match Backend::cuda(0) {
+        Ok(backend) => {
+            println!("nothing is missing: there is {}", backend.name());
+            assert!(backend.is_cuda());
+            assert_eq!(Backend::best(), backend);
+            return;
+        }
+        Err(error) => error,
+    };
+    println!("{error}");
+    assert_eq!(Backend::best(), Backend::cpu());
+    let message = error.to_string();
+    let parts: &[&str] = match error {
+        #[cfg(feature = "cuda")]
+        Error::Device(DeviceError::DriverNotFound(_)) => &[
+            "the CUDA driver was not found",
+            "looked for libcuda.so.1 and libcuda.so",
+            "LD_LIBRARY_PATH",
+            "/etc/ld.so.conf, /lib, /usr/lib",
+            "the loader says: libcuda.so.1: ",
+            "install NVIDIA's driver, or use the CPU",
+        ],
+        #[cfg(feature = "cuda")]
+        Error::Device(DeviceError::NoSuchDevice { .. }) => &["there is no CUDA device 0"],
+        #[cfg(feature = "cuda")]
+        Error::Device(DeviceError::Driver { .. }) => &["cuInit failed with CUDA_ERROR_"],
+        #[cfg(not(feature = "cuda"))]
+        Error::Device(DeviceError::BuiltWithoutCuda) => &[
+            "warpbeam was built without the cargo feature \"cuda\"",
+            "build with `--features cuda`",
+        ],
+        other => panic!("{other:?}"),
+    };
+    for part in parts {
+        assert!(message.contains(part), "{part:?} is missing from {message:?}");
+    }
+}

@@ -1,0 +1,215 @@
+//! The kernels' PTX: which one a device gets, loading it, and the kernels in it.
+
+use std::collections::HashMap;
+use std::ffi::{CString, c_void};
+use std::sync::PoisonError;
+
+use cuda_driver::{CallError, Driver, Function, FunctionAttribute, JitOption, Module};
+
+use super::Cuda;
+use super::failure::{checked, failure};
+use crate::device::DeviceError;
+
+/// `CUDA_ERROR_INVALID_PTX`: what drivers before CUDA 11.1 call PTX that is too new.
+const INVALID_PTX: i32 = 218;
+/// `CUDA_ERROR_UNSUPPORTED_PTX_VERSION`.
+const UNSUPPORTED_PTX_VERSION: i32 = 222;
+/// `CUDA_ERROR_NOT_FOUND`.
+const NOT_FOUND: i32 = 500;
+/// Dynamic shared memory that any kernel may have, in bytes; for more it has to ask.
+const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
+
+/// PTX and the architecture that it is for.
+#[derive(Clone, Copy)]
+pub(super) struct Image {
+    target: &'static str,
+    capability: (u32, u32),
+    pub(super) ptx: &'static str,
+}
+
+/// What is compiled in, newest first. PTX runs on its architecture and on every later one.
+pub(super) const IMAGES: [Image; 2] = [
+    Image {
+        target: "sm_80",
+        capability: (8, 0),
+        ptx: include_str!("../../../ptx/sm_80.ptx"),
+    },
+    Image {
+        target: "sm_70",
+        capability: MINIMUM_CAPABILITY,
+        ptx: include_str!("../../../ptx/sm_70.ptx"),
+    },
+];
+
+/// The oldest devices that there is PTX for: Volta.
+pub(super) const MINIMUM_CAPABILITY: (u32, u32) = (7, 0);
+
+/// The kernels of one device, loaded when the first is asked for.
+pub(super) struct Kernels {
+    image: Image,
+    module: Option<Module>,
+    functions: HashMap<&'static str, LoadedKernel>,
+}
+
+#[derive(Clone, Copy)]
+struct LoadedKernel {
+    function: Function,
+    /// Dynamic shared memory that the kernel has asked for so far.
+    shared_bytes: u32,
+}
+
+impl Kernels {
+    /// The newest PTX that the device runs.
+    pub(super) fn for_capability(capability: (u32, u32)) -> Option<Self> {
+        let image = *IMAGES.iter().find(|image| image.capability <= capability)?;
+        Some(Self {
+            image,
+            module: None,
+            functions: HashMap::new(),
+        })
+    }
+
+    /// A kernel that was not asked for before, in the current context.
+    fn load(&mut self, driver: &Driver, name: &'static str) -> Result<LoadedKernel, DeviceError> {
+        let Image { target, ptx, .. } = self.image;
+        let module = match self.module {
+            Some(module) => module,
+            None => *self.module.insert(load(driver, ptx)?),
+        };
+        let function = find(driver, module, name, target)?;
+        Ok(LoadedKernel {
+            function,
+            shared_bytes: DEFAULT_SHARED_BYTES,
+        })
+    }
+}
+
+impl Cuda {
+    /// A kernel by its name, allowed to use as much dynamic shared memory.
+    ///
+    /// The first call compiles the PTX, which the driver remembers on disk; later ones look the name up.
+    pub(super) fn function(&self, name: &'static str, shared_bytes: u32) -> Result<Function, DeviceError> {
+        self.enter()?;
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut kernel = match kernels.functions.get(name) {
+            Some(&kernel) => kernel,
+            None => kernels.load(self.driver, name)?,
+        };
+        if shared_bytes > kernel.shared_bytes {
+            let (attribute, value) = (FunctionAttribute::MaxDynamicSharedBytes, shared_bytes as i32);
+            // SAFETY: the function is of a module that stays loaded.
+            self.checked(unsafe { self.driver.func_set_attribute(kernel.function, attribute, value) })?;
+            kernel.shared_bytes = shared_bytes;
+        }
+        kernels.functions.insert(name, kernel);
+        Ok(kernel.function)
+    }
+}
+
+/// Compiles PTX in the current context, for good.
+pub(super) fn load(driver: &Driver, ptx: &str) -> Result<Module, DeviceError> {
+    let mut log = vec![0_u8; 16 * 1024];
+    let image = CString::new(ptx).map_err(|error| DeviceError::ModuleLoad {
+        code: INVALID_PTX,
+        name: "no PTX".to_owned(),
+        text: error.to_string(),
+        log: String::new(),
+    })?;
+    let mut module = Module::NULL;
+    let mut options = [JitOption::ErrorLogBuffer, JitOption::ErrorLogBufferSizeBytes];
+    let mut values = [
+        log.as_mut_ptr().cast::<c_void>(),
+        std::ptr::without_provenance_mut(log.len() - 1),
+    ];
+    // SAFETY: the image ends with NUL; there are two options and two values; the log is written up to the size given,
+    // which leaves its last NUL alone, and only during the call.
+    let result = unsafe {
+        driver.module_load_data_ex(
+            &raw mut module,
+            image.as_ptr().cast(),
+            options.len() as u32,
+            options.as_mut_ptr(),
+            values.as_mut_ptr(),
+        )
+    };
+    let Err(CallError { call, code }) = result else {
+        return Ok(module);
+    };
+    let length = log.iter().position(|&byte| byte == 0).unwrap_or(log.len());
+    let log = String::from_utf8_lossy(&log[..length]).trim().to_owned();
+    if code == UNSUPPORTED_PTX_VERSION || (code == INVALID_PTX && log.contains("Unsupported .version")) {
+        return Err(DeviceError::PtxTooNew {
+            ptx_version: ptx_version(ptx).unwrap_or("of an unknown version").to_owned(),
+            driver_cuda_version: cuda_version(driver)?,
+            log,
+        });
+    }
+    Err(match failure(driver, call, code) {
+        DeviceError::Driver { code, name, text, .. } => DeviceError::ModuleLoad { code, name, text, log },
+        other => other,
+    })
+}
+
+/// The kernel `name` of a module for `target`.
+pub(super) fn find(
+    driver: &Driver,
+    module: Module,
+    name: &'static str,
+    target: &'static str,
+) -> Result<Function, DeviceError> {
+    let unknown = || DeviceError::UnknownKernel { name, target };
+    let symbol = CString::new(name).map_err(|_| unknown())?;
+    let mut function = Function::NULL;
+    // SAFETY: the module is loaded, the name ends with NUL, and the driver writes one handle.
+    match unsafe { driver.module_get_function(&raw mut function, module, symbol.as_ptr()) } {
+        Err(CallError { code: NOT_FOUND, .. }) => Err(unknown()),
+        result => checked(driver, result).map(|()| function),
+    }
+}
+
+/// The version in PTX's first directive.
+fn ptx_version(ptx: &str) -> Option<&str> {
+    ptx.lines()
+        .find_map(|line| line.trim().strip_prefix(".version "))
+        .map(str::trim)
+}
+
+/// The CUDA version that the driver supports, such as `13.0`.
+fn cuda_version(driver: &Driver) -> Result<String, DeviceError> {
+    let mut version = 0;
+    // SAFETY: the driver writes one number.
+    checked(driver, unsafe { driver.driver_get_version(&raw mut version) })?;
+    Ok(format!("{}.{}", version / 1000, version % 1000 / 10))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_device_gets_the_newest_ptx_that_it_runs() {
+        let target = |capability| Kernels::for_capability(capability).map(|kernels| kernels.image.target);
+        assert_eq!(target((6, 1)), None);
+        assert_eq!(target((7, 0)), Some("sm_70"));
+        assert_eq!(target((7, 5)), Some("sm_70"));
+        assert_eq!(target((8, 0)), Some("sm_80"));
+        assert_eq!(target((9, 0)), Some("sm_80"));
+        assert_eq!(target((12, 1)), Some("sm_80"));
+    }
+
+    #[test]
+    fn the_ptx_is_for_the_target_that_it_is_chosen_for() {
+        for image in IMAGES {
+            assert!(ptx_version(image.ptx).is_some(), "{}", image.target);
+            assert!(
+                image
+                    .ptx
+                    .lines()
+                    .any(|line| line.trim() == format!(".target {}", image.target)),
+                "{}",
+                image.target
+            );
+        }
+        assert_eq!(ptx_version("// head\n.version 7.0\n.target sm_80\n"), Some("7.0"));
+    }
+}
