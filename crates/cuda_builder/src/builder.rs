@@ -6,6 +6,8 @@ use std::{
     process::{Command, Stdio},
 };
 
+use tempfile::TempDir;
+
 use crate::{
     Arch, DeviceCompiler, Error, LaunchBounds, PtxHeader,
     cargo::{KernelsCrate, TARGET, clean_environment, lock_options},
@@ -117,7 +119,7 @@ impl CudaBuilder {
     /// The first build for an architecture compiles `core`, too. `Cargo.lock` stays as it is.
     ///
     /// # Errors
-    /// [`Error::NoDeviceCompiler`], [`Error::Metadata`], [`Error::Compile`] and [`Error::NoOutput`] from the build;
+    /// [`Error::NoDeviceCompiler`], [`Error::Metadata`] and [`Error::Compile`] from the build;
     /// [`Error::LaunchBounds`], [`Error::UnknownKernel`] and [`Error::NoLaunchBounds`] from the bounds;
     /// [`Error::MachinePath`] if the text would differ on another machine; [`Error::Io`].
     pub fn build(&self) -> Result<Ptx, Error> {
@@ -188,9 +190,12 @@ impl CudaBuilder {
     fn compile(&self, compiler: &DeviceCompiler, kernels: &KernelsCrate) -> Result<(String, String), Error> {
         // Each architecture has its own folder: one's build does not throw another's `core` away.
         let folder = kernels.target_dir().join("cuda").join(self.arch.name());
-        let package = kernels.package().name.to_string();
-        let assembly = folder.join(format!("{package}.s"));
         fs::create_dir_all(&folder).map_err(Error::io("create", &folder))?;
+        // Each build writes to a place of its own: checkouts may share a target folder. cargo compiles the crate again
+        // every time, because it misses the linked file, and `core` and the dependencies only when they changed.
+        let output = TempDir::with_prefix_in("build-", &folder).map_err(Error::io("create", &folder))?;
+        let assembly = output.path().join("kernels.s");
+        let package = kernels.package().name.to_string();
         let run = |lock: &[&str]| -> Result<(bool, String), Error> {
             let mut command = self.cargo_rustc(compiler, kernels);
             command.arg("--target-dir").arg(&folder).args(lock);
@@ -213,9 +218,6 @@ impl CudaBuilder {
                 arch: self.arch,
                 diagnostics,
             });
-        }
-        if !assembly.exists() {
-            return Err(Error::NoOutput { path: assembly, folder });
         }
         let text = fs::read_to_string(&assembly).map_err(Error::io("read", &assembly))?;
         Ok((text, diagnostics))

@@ -49,14 +49,6 @@ pub enum Error {
         /// What the compiler said.
         diagnostics: String,
     },
-    /// The device compiler finished without writing its PTX.
-    #[error("the device compiler wrote no {path}; delete {folder} and build again")]
-    NoOutput {
-        /// The file that is missing.
-        path: PathBuf,
-        /// The folder whose state is stale.
-        folder: PathBuf,
-    },
     /// The PTX holds a path of this machine, so that it would differ on another one.
     #[error("the PTX contains the path {path} of this machine; a kernel uses `Location::caller`, `file!` or the like")]
     MachinePath {

@@ -46,8 +46,16 @@ mod device {
         }
     }
 
+    // Its name in the PTX carries what cargo makes of the crate's identity.
+    static OFFSETS: [f32; 3] = [0.5, 0.25, 0.125];
+
     #[unsafe(no_mangle)]
-    pub unsafe extern "ptx-kernel" fn nothing() {}
+    pub unsafe extern "ptx-kernel" fn offset(y: *mut f32) {
+        unsafe {
+            let thread = _thread_idx_x() as usize;
+            *y.add(thread) += *OFFSETS.get_unchecked(thread);
+        }
+    }
 }
 "#;
 
@@ -100,10 +108,9 @@ fn workspace() -> TempDir {
 }
 
 fn builder(root: &Path, arch: Arch) -> CudaBuilder {
-    CudaBuilder::new(root.join("kernels")).arch(arch).launch_bounds([
-        LaunchBounds::new("reverse", 256, 4),
-        LaunchBounds::new("nothing", 32, 1),
-    ])
+    CudaBuilder::new(root.join("kernels"))
+        .arch(arch)
+        .launch_bounds([LaunchBounds::new("reverse", 256, 4), LaunchBounds::new("offset", 32, 1)])
 }
 
 fn edit(path: PathBuf, from: &str, to: &str) {
@@ -143,10 +150,7 @@ fn every_architecture_is_built_checked_and_reported() {
         let text = ptx.text();
         assert!(text.contains(&format!("\n.target {arch}\n")), "{text}");
         assert!(text.contains(")\n.maxntid 256, 1, 1\n.minnctapersm 4\n{"), "{text}");
-        assert!(
-            text.contains("nothing()\n.maxntid 32, 1, 1\n.minnctapersm 1\n{"),
-            "{text}"
-        );
+        assert!(text.contains("\n)\n.maxntid 32, 1, 1\n.minnctapersm 1\n{"), "{text}");
         // What a crate that the kernels depend on knows of the architecture: 70, 80 or 90 as bits of an f32.
         let factor = match arch {
             Arch::Sm70 => "0f428C0000",
@@ -156,6 +160,8 @@ fn every_architecture_is_built_checked_and_reported() {
         assert!(text.contains(factor), "{text}");
         assert!(text.contains("trap;"), "an index out of range traps in place: {text}");
 
+        assert!(text.contains("OFFSETS"), "{text}");
+
         let counts: BTreeMap<_, _> = instruction_counts(text)
             .unwrap()
             .into_iter()
@@ -163,7 +169,7 @@ fn every_architecture_is_built_checked_and_reported() {
             .collect();
         assert_eq!(
             counts,
-            BTreeMap::from([("nothing".to_owned(), 0), ("reverse".to_owned(), 1)])
+            BTreeMap::from([("offset".to_owned(), 0), ("reverse".to_owned(), 1)])
         );
 
         assert_eq!(builder.check(&path).unwrap(), Freshness::Fresh);
@@ -187,7 +193,7 @@ fn report(text: &str, arch: Arch, target_dir: &Path) {
     };
     let resources = tools.resources(text, arch).unwrap();
     let names: Vec<_> = resources.iter().map(|k| k.name.as_str()).collect();
-    assert_eq!(names, ["nothing", "reverse"]);
+    assert_eq!(names, ["offset", "reverse"]);
     let reverse = &resources[1];
     println!("{arch}, {}: {reverse:?}", tools.version());
     assert!((8..=64).contains(&reverse.registers), "{reverse:?}");
@@ -225,10 +231,8 @@ fn follow_changes(root: &Path, compiler: &DeviceCompiler) {
     };
     assert!(recorded.starts_with("rustc 2."));
     assert_eq!(at_hand.as_deref(), Some(compiler.version()));
-    let without = CudaBuilder::new(root.join("kernels")).launch_bounds([
-        LaunchBounds::new("reverse", 256, 4),
-        LaunchBounds::new("nothing", 32, 1),
-    ]);
+    let without = CudaBuilder::new(root.join("kernels"))
+        .launch_bounds([LaunchBounds::new("reverse", 256, 4), LaunchBounds::new("offset", 32, 1)]);
     let hash_only = without.check_in(&path, &SearchList::default()).unwrap();
     assert!(
         matches!(hash_only, Freshness::SourcesUnchanged { at_hand: None, .. }),
@@ -237,10 +241,7 @@ fn follow_changes(root: &Path, compiler: &DeviceCompiler) {
     assert!(hash_only.is_accepted());
 
     fs::write(&path, &text).unwrap();
-    let bounds = [
-        LaunchBounds::new("reverse", 128, 4),
-        LaunchBounds::new("nothing", 32, 1),
-    ];
+    let bounds = [LaunchBounds::new("reverse", 128, 4), LaunchBounds::new("offset", 32, 1)];
     let options_changed = builder.clone().launch_bounds(bounds).check(&path).unwrap();
     assert!(
         matches!(options_changed, Freshness::SourcesChanged { .. }),
@@ -267,10 +268,7 @@ fn equal_in_another_folder(root: &Path, compiler: DeviceCompiler) {
         builder(root, Arch::Sm80).source_hash().unwrap()
     );
     let moved = CudaBuilder::new(deeper)
-        .launch_bounds([
-            LaunchBounds::new("nothing", 32, 1),
-            LaunchBounds::new("reverse", 256, 4),
-        ])
+        .launch_bounds([LaunchBounds::new("offset", 32, 1), LaunchBounds::new("reverse", 256, 4)])
         .compiler(compiler);
     assert_eq!(
         moved.build().unwrap().text(),
