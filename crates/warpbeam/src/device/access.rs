@@ -125,7 +125,7 @@ impl<T: Element> Tensor<T> {
     }
 
     #[cfg(feature = "cuda")]
-    fn pointer(&self) -> *const T {
+    pub(super) fn pointer(&self) -> *const T {
         match &self.storage {
             Storage::Host(values) => values.as_ptr(),
             Storage::Outside(memory) => memory.pointer,

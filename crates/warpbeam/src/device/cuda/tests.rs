@@ -56,8 +56,8 @@ impl Sum {
             n_channels: self.n_channels,
             n_transmits: 1,
             n_batch: 1,
+            first_item: 0,
             is_directive: 0,
-            padding: 0,
         })
     }
 
@@ -264,6 +264,40 @@ mod gpu {
         );
     }
 
+    /// Device memory of somebody else, in every order: read where it lies, and kept as long as it is used.
+    #[test]
+    #[ignore = "needs a GPU: run with --include-ignored where there is one"]
+    fn borrowed_device_memory_keeps_its_strides() {
+        let backend = backend();
+        let owner = Arc::new(Tensor::from_array(&backend, &ndarray::Array1::from_iter(0..120_i32)).unwrap());
+        let host = ndarray::Array1::from_iter(0..120_i32)
+            .into_shape_with_order((2, 3, 4, 5))
+            .unwrap();
+        let (base, row) = (host.view(), host.slice(ndarray::s![..1, ..1, ..1, ..]));
+        for (name, view) in [
+            ("contiguous", base.reborrow()),
+            ("transposed", base.t()),
+            ("sliced by 2", base.slice(ndarray::s![.., ..;2, .., ..;2])),
+            ("negative strides", base.slice(ndarray::s![..;-1, .., .., ..;-1])),
+            ("broadcast", row.broadcast((2, 3, 4, 5)).unwrap()),
+            ("empty", base.slice(ndarray::s![.., ..0, .., ..])),
+        ] {
+            // SAFETY: both addresses are of the same array.
+            let first = unsafe { view.as_ptr().offset_from(host.as_ptr()) };
+            let pointer = owner.pointer().cast_mut().wrapping_offset(first);
+            // SAFETY: the view's elements are the owner's, which is kept, and nobody writes them.
+            let tensor =
+                unsafe { Tensor::from_raw_parts(&backend, pointer, view.shape(), view.strides(), Arc::clone(&owner)) }
+                    .unwrap();
+            assert_eq!(Arc::strong_count(&owner), 2, "{name}");
+            assert_eq!(tensor.to_array().unwrap(), view.to_owned().into_dyn(), "{name}");
+            let contiguous = tensor.global("the samples").map(|_| ());
+            assert_eq!(contiguous.is_ok(), view.is_standard_layout(), "{name}");
+            drop(tensor);
+            assert_eq!(Arc::strong_count(&owner), 1, "{name}");
+        }
+    }
+
     /// No explicit wait: the copies of `to_array` and `from_array` are ordered with every stream.
     #[test]
     #[ignore = "needs a GPU: run with --include-ignored where there is one"]
@@ -325,12 +359,15 @@ mod gpu {
         let mut elapsed = [1, 16].map(|factor| {
             let sum = Sum::new(&backend, 4096, 10_000 * factor).unwrap();
             let mut output = Tensor::zeros(&backend, &[4096]).unwrap();
-            sum.launch(&mut output, &stream).unwrap();
-            let start = stream.record().unwrap();
-            sum.launch(&mut output, &stream).unwrap();
-            let end = stream.record().unwrap();
-            assert_eq!(start.elapsed_since(&end).unwrap(), std::time::Duration::ZERO);
-            end.elapsed_since(&start).unwrap()
+            // The least of five: copies of tests beside this one come in between.
+            let measured = (0..5).map(|_| {
+                let start = stream.record().unwrap();
+                sum.launch(&mut output, &stream).unwrap();
+                let end = stream.record().unwrap();
+                assert_eq!(start.elapsed_since(&end).unwrap(), std::time::Duration::ZERO);
+                end.elapsed_since(&start).unwrap()
+            });
+            measured.min().unwrap()
         });
         println!("{elapsed:?}");
         elapsed[0] *= 4;
