@@ -1,4 +1,4 @@
-//! Asynchronous copies from global to shared memory, past the registers (sm_80 and later).
+//! Asynchronous copies from global to shared memory, past the registers (`sm_80` and later).
 //!
 //! A thread starts copies, ends a group of them with [`commit`], and later [`wait`]s. Then it may use the bytes
 //! itself; the others of the block may after the barrier that follows. Until then nobody touches them.

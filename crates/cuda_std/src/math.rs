@@ -27,15 +27,19 @@ pub trait Real:
     fn from_i32(value: i32) -> Self;
 
     /// `self * factor + summand`, rounded once.
+    #[must_use]
     fn mul_add(self, factor: Self, summand: Self) -> Self;
 
     /// The absolute value.
+    #[must_use]
     fn abs(self) -> Self;
 
     /// The square root of a number from 0 on; 0 for 0. Within one unit in the last place.
+    #[must_use]
     fn sqrt(self) -> Self;
 
     /// The quotient, within two units in the last place.
+    #[must_use]
     fn divide(self, divisor: Self) -> Self;
 
     /// The largest integer that is not above `self`.
@@ -44,6 +48,7 @@ pub trait Real:
     fn floor_i32(self) -> i32;
 
     /// The nearest integer, ties to even, for magnitudes below 2²² (single) or 2⁵¹ (double precision).
+    #[must_use]
     fn round_small(self) -> Self;
 
     /// Cosine and sine of `2π · self`, for `self` within ±1/2.
@@ -129,6 +134,7 @@ macro_rules! real {
                 f64::from(self)
             }
             #[inline(always)]
+            #[allow(clippy::cast_lossless, reason = "written once for both precisions")]
             fn from_i32(value: i32) -> Self {
                 value as Self
             }
@@ -211,6 +217,7 @@ mod tests {
     }
 
     #[test]
+    #[allow(clippy::float_cmp, reason = "whole numbers")]
     fn rounding_and_floor() {
         for value in [-2.5_f32, -2.0, -0.75, -0.5, 0.0, 0.49, 0.5, 1.5, 1023.999, 4_000_000.5] {
             assert_eq!(value.round_small(), value.round_ties_even());

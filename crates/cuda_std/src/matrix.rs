@@ -10,7 +10,7 @@
 
 use crate::{Element, Shared, backend};
 
-/// Loads `COUNT` (1, 2 or 4) 8×8 matrices of 16-bit numbers; sm_75 and later.
+/// Loads `COUNT` (1, 2 or 4) 8×8 matrices of 16-bit numbers; `sm_75` and later.
 ///
 /// Lane 8 i + r gives the element at which row r of matrix i starts; a row is 16 bytes. Register i of a lane then
 /// holds the elements (g, 2 t) and (g, 2 t + 1) of matrix i. The other lanes' `row` is ignored.
@@ -40,7 +40,7 @@ pub unsafe fn ldmatrix_transposed<T: Element, const COUNT: usize>(from: Shared<T
     unsafe { backend::ldmatrix::<T, COUNT, true>(from.address, row, from.length) }
 }
 
-/// `a · b + sum` for a 16×16 matrix a and a 16×8 matrix b of halves; sm_80 and later.
+/// `a · b + sum` for a 16×16 matrix a and a 16×8 matrix b of halves; `sm_80` and later.
 ///
 /// | register | elements |
 /// |---|---|
@@ -60,7 +60,7 @@ pub unsafe fn mma_m16n8k16_f16(a: [u32; 4], b: [u32; 2], sum: [f32; 4]) -> [f32;
     unsafe { backend::mma_m16n8k16_f16(a, b, sum) }
 }
 
-/// `a · b + sum` for a 16×8 matrix a and an 8×8 matrix b in TF32; sm_80 and later.
+/// `a · b + sum` for a 16×8 matrix a and an 8×8 matrix b in TF32; `sm_80` and later.
 ///
 /// | register | element |
 /// |---|---|

@@ -67,6 +67,7 @@ impl<T: Element> Global<T> {
     /// `start` is at most the length.
     #[inline(always)]
     #[track_caller]
+    #[must_use]
     pub unsafe fn from(self, start: u64) -> Self {
         backend::check_start(start, self.length);
         Self {

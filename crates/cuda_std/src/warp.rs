@@ -128,7 +128,7 @@ pub unsafe fn sync_warp() {
 
 /// The smallest value of all lanes.
 ///
-/// One instruction from sm_80 on, five shuffles before.
+/// One instruction from `sm_80` on, five shuffles before.
 ///
 /// # Safety
 ///
@@ -142,7 +142,7 @@ pub unsafe fn reduce_min(value: i32) -> i32 {
 
 /// The largest value of all lanes.
 ///
-/// One instruction from sm_80 on, five shuffles before.
+/// One instruction from `sm_80` on, five shuffles before.
 ///
 /// # Safety
 ///

@@ -1,4 +1,4 @@
-//! Matrix operations of a warp on 16×16 tiles whose places in registers are the hardware's secret; sm_70 and later.
+//! Matrix operations of a warp on 16×16 tiles whose places in registers are the hardware's secret; `sm_70` and later.
 //!
 //! The product's promises are those of [`matrix`](crate::matrix).
 

@@ -47,7 +47,7 @@ pub(crate) unsafe fn atomic_shared(base: u32, index: u32, length: u32, kind: Kin
     };
     operate(source, |block| {
         let offset = block.access_shared(source, Instruction::SharedAtomic, Touch::AtomicWritten, element)?;
-        let memory = block.shared_pointer(offset, 4).cast::<u32>();
+        let memory = block.shared_pointer::<u32>(offset);
         // SAFETY: the pointer is good for four bytes, and aligned to them.
         unsafe {
             let old = memory.read();

@@ -1,18 +1,18 @@
-//! A block: its lanes are coroutines that advance warp by warp until they meet.
+//! A block: its memory, its clock, its lanes' places, and what they have done; `schedule` runs it.
 
 use super::collective::Operation;
 use super::copy::Copies;
 use super::counters::Counters;
 use super::fault::{Fault, FaultKind, Party, Place};
-use super::lane::{Source, install_panic_hook, take_panic, while_current, with};
-use super::race::{Mark, Marks, Who};
+use super::lane::Source;
+use super::marks::Marks;
+use super::race::{Mark, Who};
+use super::random::Random;
 use super::site::{Site, SiteCache};
 use super::tables::{Setting, Tables};
 use super::{Instruction, race};
+use corosensei::Yielder;
 use corosensei::stack::DefaultStack;
-use corosensei::{Coroutine, CoroutineResult, Yielder};
-use std::cell::RefCell;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 use std::sync::Arc;
 
@@ -20,10 +20,6 @@ use std::sync::Arc;
 pub(super) const WARP: usize = 32;
 /// Registers that a lane brings to a collective.
 pub(super) const REGISTERS: usize = 24;
-/// Bytes of a lane's stack; only what is touched takes memory.
-const STACK_BYTES: usize = 256 * 1024;
-
-type LaneCoroutine = Coroutine<(), (), (), DefaultStack>;
 
 /// Where a lane is while it does not run.
 #[derive(Clone, Copy)]
@@ -47,9 +43,9 @@ pub(super) struct Lane {
 
 /// The events that order accesses.
 #[derive(Default)]
-struct Clock {
+pub(super) struct Clock {
     now: u32,
-    block_start: u32,
+    pub(super) block_start: u32,
     block_barrier: u32,
     warp_barriers: Vec<u32>,
 }
@@ -58,56 +54,30 @@ struct Clock {
 pub(super) struct Block {
     pub(super) setting: Setting,
     pub(super) tables: Arc<Tables>,
-    number: u32,
+    pub(super) number: u32,
     pub(super) index: [u32; 3],
     /// The lane that runs.
     pub(super) thread: u32,
     /// The line it is at.
-    source: Source,
+    pub(super) source: Source,
     operations: u64,
     pause: bool,
-    fault: Option<Box<Fault>>,
-    lanes: Vec<Lane>,
+    pub(super) fault: Option<Box<Fault>>,
+    pub(super) lanes: Vec<Lane>,
     pub(super) registers: Vec<[u32; REGISTERS]>,
-    clock: Clock,
+    pub(super) clock: Clock,
     /// The block's shared memory, in words of its widest access.
     pub(super) shared: Vec<u128>,
     pub(super) shared_marks: Marks,
     pub(super) global_marks: Marks,
     sites: SiteCache,
-    counters: Counters,
-    random: Random,
-    stacks: Vec<DefaultStack>,
-}
-
-thread_local! {
-    /// Stacks, marks and tables that the next block on this thread of the host takes over.
-    static IDLE: RefCell<Option<Box<Block>>> = const { RefCell::new(None) };
-}
-
-/// Runs one block of a launch.
-pub(super) fn run(
-    setting: Setting,
-    tables: &Arc<Tables>,
-    number: u32,
-    source: Source,
-    entry: impl Fn() + Copy + 'static,
-) -> Result<(), Box<Fault>> {
-    install_panic_hook();
-    let mut block = IDLE.take().unwrap_or_else(|| Block::new(setting, tables, source));
-    block.start(setting, tables, number, source);
-    let result = block.run(entry);
-    block.counters.gather(0);
-    if result.is_ok() {
-        tables.add(&block.counters.sums);
-    }
-    block.counters.clear();
-    IDLE.set(Some(block));
-    result
+    pub(super) counters: Counters,
+    pub(super) random: Random,
+    pub(super) stacks: Vec<DefaultStack>,
 }
 
 impl Block {
-    fn new(setting: Setting, tables: &Arc<Tables>, source: Source) -> Box<Self> {
+    pub(super) fn new(setting: Setting, tables: &Arc<Tables>, source: Source) -> Box<Self> {
         Box::new(Self {
             setting,
             tables: Arc::clone(tables),
@@ -126,12 +96,12 @@ impl Block {
             global_marks: Marks::new(),
             sites: SiteCache::new(),
             counters: Counters::default(),
-            random: Random(0),
+            random: Random::new(0, 0),
             stacks: Vec::new(),
         })
     }
 
-    fn start(&mut self, setting: Setting, tables: &Arc<Tables>, number: u32, source: Source) {
+    pub(super) fn start(&mut self, setting: Setting, tables: &Arc<Tables>, number: u32, source: Source) {
         if !Arc::ptr_eq(&self.tables, tables) {
             self.tables = Arc::clone(tables);
             self.sites.clear();
@@ -165,170 +135,7 @@ impl Block {
         self.random = Random::new(setting.seed, number);
     }
 
-    fn run(&mut self, entry: impl Fn() + Copy + 'static) -> Result<(), Box<Fault>> {
-        let mut coroutines = Vec::with_capacity(self.lanes.len());
-        for _ in 0..self.lanes.len() {
-            let stack = match self.stacks.pop() {
-                Some(stack) => stack,
-                None => DefaultStack::new(STACK_BYTES).map_err(|error| {
-                    self.fault_without_place(FaultKind::System {
-                        message: format!("no stack for a thread: {error}"),
-                    })
-                })?,
-            };
-            coroutines.push(LaneCoroutine::with_stack(stack, move |yielder, ()| {
-                with(|block| block.lane_mut().yielder = ptr::from_ref(yielder));
-                entry();
-            }));
-        }
-        let result = self.advance(&mut coroutines);
-        for mut coroutine in coroutines {
-            coroutine.force_unwind();
-            self.stacks.push(coroutine.into_stack());
-        }
-        result?;
-        let Self { tables, clock, .. } = self;
-        tables
-            .merge(self.number, clock.block_start, &self.global_marks)
-            .map_err(|conflict| {
-                let other = Party {
-                    block: self.setting.block(conflict.other.block()),
-                    thread: conflict.other.thread(),
-                    instruction: self.tables.instruction(conflict.other.site),
-                    source: self.tables.sites.site(conflict.other.site).source,
-                };
-                let mine = self.tables.sites.site(conflict.mine.site);
-                let kind = FaultKind::Race {
-                    instruction: mine.instruction,
-                    memory: "global",
-                    address: conflict.address,
-                    other,
-                };
-                self.fault(u32::from(conflict.mine.owner()), mine.source, kind)
-            })
-    }
-
-    /// Runs all lanes to their end.
-    fn advance(&mut self, coroutines: &mut [LaneCoroutine]) -> Result<(), Box<Fault>> {
-        let mut warps: Vec<usize> = (0..coroutines.len().div_ceil(WARP)).collect();
-        loop {
-            self.random.shuffle(&mut warps);
-            for &warp in &warps {
-                self.advance_warp(warp, coroutines)?;
-            }
-            let Some((operation, source)) = self.meeting(0, 0..self.lanes.len())? else {
-                return Ok(());
-            };
-            self.count_meeting(operation, source, self.lanes.len() as u64, warps.len() as u64);
-            self.clock.now += 1;
-            self.clock.block_barrier = self.clock.now;
-            self.clock.warp_barriers.fill(self.clock.now);
-            self.release(0..self.lanes.len());
-        }
-    }
-
-    /// Runs a warp until all its lanes are at the block's barrier or at their end.
-    fn advance_warp(&mut self, warp: usize, coroutines: &mut [LaneCoroutine]) -> Result<(), Box<Fault>> {
-        let first = warp * WARP;
-        let end = self.lanes.len().min(first + WARP);
-        let mut order = [0_usize; WARP];
-        for (lane, slot) in order.iter_mut().enumerate() {
-            *slot = first + lane;
-        }
-        let order = &mut order[..end - first];
-        loop {
-            self.random.shuffle(order);
-            let mut in_between = 0_u32;
-            for &thread in &*order {
-                if matches!(self.lanes[thread].state, State::Ready | State::InBetween) {
-                    self.resume(thread, &mut coroutines[thread])?;
-                }
-                if matches!(self.lanes[thread].state, State::InBetween) {
-                    in_between |= 1 << (thread - first);
-                }
-            }
-            self.counters.gather(in_between);
-            if in_between != 0 {
-                continue;
-            }
-            let waits = |lane: &Lane| matches!(lane.state, State::At(operation, _) if operation != Operation::Barrier);
-            let Some(waiting) = self.lanes[first..end].iter().position(waits) else {
-                return Ok(());
-            };
-            let Some((operation, source)) = self.meeting(first + waiting, first..end)? else {
-                return Ok(());
-            };
-            if end - first < WARP {
-                let kind = FaultKind::PartialWarp {
-                    instruction: operation.instruction(),
-                    lanes: (end - first) as u32,
-                };
-                return Err(self.fault((first + waiting) as u32, source, kind));
-            }
-            self.count_meeting(operation, source, WARP as u64, 1);
-            self.perform(first, operation, source)?;
-            self.release(first..end);
-        }
-    }
-
-    fn resume(&mut self, thread: usize, coroutine: &mut LaneCoroutine) -> Result<(), Box<Fault>> {
-        self.thread = thread as u32;
-        if let State::At(_, source) = self.lanes[thread].state {
-            self.source = source;
-        }
-        let result = while_current(self, || catch_unwind(AssertUnwindSafe(|| coroutine.resume(()))));
-        match result {
-            Ok(CoroutineResult::Yield(())) => {}
-            Ok(CoroutineResult::Return(())) => self.lanes[thread].state = State::Done,
-            Err(_) => self.fail(FaultKind::Panic { message: take_panic() }),
-        }
-        self.fault.take().map_or(Ok(()), Err)
-    }
-
-    /// The collective at which all of these lanes wait, nothing if all have returned.
-    fn meeting(
-        &self,
-        mut reference: usize,
-        lanes: std::ops::Range<usize>,
-    ) -> Result<Option<(Operation, Source)>, Box<Fault>> {
-        let waits = |lane: &usize| matches!(self.lanes[*lane].state, State::At(..));
-        if !waits(&reference) {
-            match lanes.clone().find(waits) {
-                Some(lane) => reference = lane,
-                None => return Ok(None),
-            }
-        }
-        let State::At(operation, source) = self.lanes[reference].state else {
-            return Ok(None);
-        };
-        for other in lanes {
-            let instruction = operation.instruction();
-            let other_thread = other as u32;
-            let kind = match self.lanes[other].state {
-                State::At(there, line) if there == operation && (ptr::eq(line, source) || line == source) => continue,
-                State::At(there, line) => FaultKind::Divergent {
-                    instruction,
-                    other_thread,
-                    other_instruction: there.instruction(),
-                    other_source: line,
-                },
-                _ => FaultKind::Exited {
-                    instruction,
-                    other_thread,
-                },
-            };
-            return Err(self.fault(reference as u32, source, kind));
-        }
-        Ok(Some((operation, source)))
-    }
-
-    fn release(&mut self, lanes: std::ops::Range<usize>) {
-        for lane in &mut self.lanes[lanes] {
-            lane.state = State::Ready;
-        }
-    }
-
-    fn count_meeting(&mut self, operation: Operation, source: Source, executions: u64, requests: u64) {
+    pub(super) fn count_meeting(&mut self, operation: Operation, source: Source, executions: u64, requests: u64) {
         let site = self.site(source, operation.instruction(), 0);
         self.counters.execute(site, executions, requests);
     }
@@ -406,6 +213,13 @@ impl Block {
         }
     }
 
+    /// The block's barrier: accesses before it are ordered before those behind it.
+    pub(super) fn block_barrier(&mut self) {
+        self.clock.now += 1;
+        self.clock.block_barrier = self.clock.now;
+        self.clock.warp_barriers.fill(self.clock.now);
+    }
+
     /// A warp's barrier: accesses before it are ordered before those behind it.
     pub(super) fn warp_barrier(&mut self, warp: usize) {
         self.clock.now += 1;
@@ -420,10 +234,10 @@ impl Block {
         memory: &'static str,
         address: u64,
         (conflict, mark): (race::Conflict, Mark),
-    ) -> Box<FaultKind> {
+    ) -> FaultKind {
         let offset = address as u32;
         if conflict == race::Conflict::Unwritten {
-            return Box::new(FaultKind::Unwritten { instruction, offset });
+            return FaultKind::Unwritten { instruction, offset };
         }
         let site = self.tables.sites.site(mark.site);
         let other = Party {
@@ -432,7 +246,7 @@ impl Block {
             instruction: site.instruction,
             source: site.source,
         };
-        Box::new(match conflict {
+        match conflict {
             race::Conflict::Pending => FaultKind::Pending {
                 instruction,
                 offset,
@@ -449,59 +263,32 @@ impl Block {
                 address,
                 other,
             },
-        })
+        }
     }
 
     /// Notes the running lane's fault.
     pub(super) fn fail(&mut self, kind: FaultKind) {
-        self.fault = Some(self.fault(self.thread, self.source, kind));
+        self.fault = Some(Box::new(self.fault(self.thread, self.source, kind)));
     }
 
-    pub(super) fn fault(&self, thread: u32, source: Source, kind: FaultKind) -> Box<Fault> {
+    pub(super) fn fault(&self, thread: u32, source: Source, kind: FaultKind) -> Fault {
         let place = Place {
             block: self.index,
             thread,
             source,
         };
-        Box::new(Fault {
+        Fault {
             place: Some(place),
-            ..*self.fault_without_place(kind)
-        })
+            ..self.fault_without_place(kind)
+        }
     }
 
-    fn fault_without_place(&self, kind: FaultKind) -> Box<Fault> {
-        Box::new(Fault {
+    pub(super) fn fault_without_place(&self, kind: FaultKind) -> Fault {
+        Fault {
             kernel: self.setting.kernel,
             seed: self.setting.seed,
             place: None,
             kind,
-        })
-    }
-}
-
-/// A small generator of lane orders.
-struct Random(u64);
-
-impl Random {
-    fn new(seed: u64, number: u32) -> Self {
-        let mut random = Self(seed ^ (u64::from(number) << 32));
-        random.next();
-        random
-    }
-
-    /// Steele, Lea and Flood, "Fast splittable pseudorandom number generators", 2014.
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    }
-
-    fn shuffle(&mut self, items: &mut [usize]) {
-        for end in (1..items.len()).rev() {
-            let at = ((self.next() >> 32) * (end as u64 + 1)) >> 32;
-            items.swap(end, at as usize);
         }
     }
 }

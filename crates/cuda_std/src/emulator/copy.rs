@@ -4,8 +4,9 @@ use super::Instruction;
 use super::block::Block;
 use super::fault::FaultKind;
 use super::lane::operate;
-use super::memory::{GlobalElement, SharedElement, read};
+use super::memory::{GlobalElement, SharedElement};
 use super::race::Touch;
+use super::word::read;
 use crate::Element;
 use std::collections::VecDeque;
 use std::panic::Location;
@@ -120,9 +121,10 @@ impl Block {
     fn arrive(&mut self, piece: &Piece) -> Result<(), Box<FaultKind>> {
         let who = self.who(self.thread, piece.site);
         self.touch_shared(Instruction::Copy, Touch::End, piece.offset, piece.bytes, who)?;
-        let to = self.shared_pointer(piece.offset, piece.bytes);
-        // SAFETY: the pointer is good for that many bytes, and a piece has at most 16.
-        unsafe { to.copy_from_nonoverlapping(piece.content.as_ptr(), piece.bytes as usize) };
+        for (index, &byte) in piece.content[..piece.bytes as usize].iter().enumerate() {
+            // SAFETY: the pointer is good for a byte.
+            unsafe { self.shared_pointer::<u8>(piece.offset + index as u32).write(byte) };
+        }
         Ok(())
     }
 }

@@ -4,9 +4,8 @@
 //! same line that were their lane's n-th since the warp last met are one request.
 
 use super::Instruction;
+use super::report::Traffic;
 use super::site::Site;
-use std::ops::AddAssign;
-use std::panic::Location;
 
 const LANES: usize = 32;
 /// Bytes of a sector, the unit in which global memory travels.
@@ -15,108 +14,6 @@ const SECTOR: u64 = 32;
 const BANKS: u32 = 32;
 /// Accesses of a lane that are remembered before its warp must catch up.
 const REMEMBERED: u32 = 4096;
-
-/// What an instruction moved.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Traffic {
-    /// Executions by a thread.
-    pub executions: u64,
-    /// Executions by a warp.
-    pub requests: u64,
-    /// Sectors of 32 bytes that the requests touch in global memory.
-    pub sectors: u64,
-    /// Distinct bytes that the requests touch, each byte counted once a request.
-    pub bytes: u64,
-    /// Additional passes of shared memory, because lanes want different words of one bank.
-    pub bank_conflicts: u64,
-}
-
-impl Traffic {
-    /// Bytes used of each 32-byte sector: the payload efficiency. NaN where no sector was touched.
-    pub fn bytes_per_sector(&self) -> f64 {
-        self.bytes as f64 / self.sectors as f64
-    }
-
-    /// Sectors that a request touches. NaN where there was no request.
-    pub fn sectors_per_request(&self) -> f64 {
-        self.sectors as f64 / self.requests as f64
-    }
-}
-
-impl AddAssign for Traffic {
-    fn add_assign(&mut self, other: Self) {
-        self.executions += other.executions;
-        self.requests += other.requests;
-        self.sectors += other.sectors;
-        self.bytes += other.bytes;
-        self.bank_conflicts += other.bank_conflicts;
-    }
-}
-
-/// One line of a kernel and what it moved.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct SiteReport {
-    /// The line.
-    pub source: &'static Location<'static>,
-    /// What it does.
-    pub instruction: Instruction,
-    /// Bytes a lane, 0 for what moves none.
-    pub bytes_per_lane: u32,
-    /// The sum over the launch.
-    pub traffic: Traffic,
-}
-
-/// A launch that ended well.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Report {
-    /// The kernel's name.
-    pub kernel: &'static str,
-    /// Blocks that ran.
-    pub blocks: u64,
-    /// Threads of a block.
-    pub threads_per_block: u32,
-    /// How long the emulator took.
-    pub seconds: f64,
-    /// Every line that did something, in the source's order.
-    pub sites: Vec<SiteReport>,
-}
-
-impl Report {
-    /// The sum over all lines with that instruction.
-    pub fn traffic(&self, instruction: Instruction) -> Traffic {
-        let mut sum = Traffic::default();
-        for site in self.sites.iter().filter(|site| site.instruction == instruction) {
-            sum += site.traffic;
-        }
-        sum
-    }
-
-    pub(super) fn new(
-        kernel: &'static str,
-        blocks: u32,
-        threads: u32,
-        seconds: f64,
-        sites: &[Site],
-        sums: &[Traffic],
-    ) -> Self {
-        let mut sites: Vec<_> = std::iter::zip(sites, sums)
-            .map(|(site, &traffic)| SiteReport {
-                source: site.source,
-                instruction: site.instruction,
-                bytes_per_lane: site.bytes,
-                traffic,
-            })
-            .collect();
-        sites.sort_by_key(|site| (site.source, site.instruction, site.bytes_per_lane));
-        Self {
-            kernel,
-            blocks: u64::from(blocks),
-            threads_per_block: threads,
-            seconds,
-            sites,
-        }
-    }
-}
 
 /// The addresses of one line, until the warp's lanes have caught up.
 #[derive(Default)]
@@ -216,11 +113,14 @@ impl Counters {
         });
     }
 
-    /// Forgets what a launch that ended with a fault left.
+    /// Forgets all, also what a block that ended with a fault left.
     pub(super) fn clear(&mut self) {
         self.sums.clear();
-        self.pending.clear();
-        self.active.clear();
+        for number in self.active.drain(..) {
+            let pending = &mut self.pending[usize::from(number)];
+            pending.instruction = None;
+            pending.lanes.iter_mut().for_each(Vec::clear);
+        }
         self.remembered.fill(0);
     }
 }
@@ -257,18 +157,12 @@ impl Request {
     /// In global memory: distinct bytes and sectors. Accesses are aligned, so none lies in two sectors.
     fn global(&mut self, bytes: u32) -> Traffic {
         let addresses = &mut self.addresses[..self.length];
-        addresses.sort_unstable();
-        let (mut distinct, mut sectors) = (0, 0);
-        let mut last = None;
-        for &address in &*addresses {
-            distinct += u64::from(last != Some(address));
-            sectors += u64::from(last.map(|last| last / SECTOR) != Some(address / SECTOR));
-            last = Some(address);
-        }
+        let distinct = distinct(addresses);
+        let sectors = addresses.chunk_by(|a, b| a / SECTOR == b / SECTOR).count();
         Traffic {
             executions: self.length as u64,
             requests: 1,
-            sectors,
+            sectors: sectors as u64,
             bytes: distinct * u64::from(bytes),
             bank_conflicts: 0,
         }
@@ -276,10 +170,10 @@ impl Request {
 
     /// In shared memory: 128 bytes a pass, so a half of the warp at 8 bytes a lane, a quarter at 16. Lanes that want
     /// different words of one bank take further passes.
-    pub(super) fn shared(&self, bytes: u32) -> Traffic {
+    pub(super) fn shared(&mut self, bytes: u32) -> Traffic {
         let lanes_a_pass = (128 / bytes.max(4)) as u8;
         let words_a_lane = u64::from(bytes.div_ceil(4));
-        let (mut distinct, mut conflicts) = (0, 0);
+        let mut conflicts = 0;
         let mut at = 0;
         while at < self.length {
             let pass = self.lanes[at] / lanes_a_pass;
@@ -295,13 +189,8 @@ impl Request {
             let words = &mut words[..length];
             words.sort_unstable();
             let mut in_bank = [0_u64; BANKS as usize];
-            let mut last = None;
-            for &word in &*words {
-                if last != Some(word) {
-                    in_bank[(word % u64::from(BANKS)) as usize] += 1;
-                    distinct += 1;
-                }
-                last = Some(word);
+            for same in words.chunk_by(|a, b| a == b) {
+                in_bank[(same[0] % u64::from(BANKS)) as usize] += 1;
             }
             conflicts += in_bank.iter().max().map_or(0, |most| most - 1);
         }
@@ -309,30 +198,14 @@ impl Request {
             executions: self.length as u64,
             requests: 1,
             sectors: 0,
-            bytes: distinct * u64::from(bytes.min(4)),
+            bytes: distinct(&mut self.addresses[..self.length]) * u64::from(bytes),
             bank_conflicts: conflicts,
         }
     }
 }
 
-/// The environment variable that names a file to which every launch adds a line: kernel, blocks, threads, seconds.
-pub const LAUNCH_LOG: &str = "CUDA_STD_LAUNCH_LOG";
-
-/// Adds the launch to the log, if there is one.
-pub(super) fn log(report: &Report) -> Result<(), String> {
-    use std::io::Write;
-    let Some(path) = std::env::var_os(LAUNCH_LOG) else {
-        return Ok(());
-    };
-    let line = format!(
-        "{}\t{}\t{}\t{:.6}\n",
-        report.kernel, report.blocks, report.threads_per_block, report.seconds
-    );
-    // One write of an append: lines of parallel tests do not mix.
-    std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(&path)
-        .and_then(|mut file| file.write_all(line.as_bytes()))
-        .map_err(|error| format!("the launch log {} cannot be written: {error}", path.display()))
+/// Sorts the addresses; how many they are, equal ones counted once.
+fn distinct(addresses: &mut [u64]) -> u64 {
+    addresses.sort_unstable();
+    addresses.chunk_by(|a, b| a == b).count() as u64
 }

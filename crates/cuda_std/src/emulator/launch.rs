@@ -1,8 +1,8 @@
 //! A launch: its shape checked, its blocks spread over the host's threads.
 
-use super::block;
-use super::counters::{Report, log};
 use super::fault::{Fault, FaultKind};
+use super::report::{Report, log};
+use super::schedule;
 use super::tables::{Setting, Tables};
 use crate::{Kernel, Launch, Parameters};
 use rayon::prelude::*;
@@ -15,7 +15,7 @@ use std::time::Instant;
 const MOST_BLOCKS: [u32; 3] = [0x7fff_ffff, 65_535, 65_535];
 /// Most threads of a block.
 const MOST_THREADS: u32 = 1024;
-/// Most shared memory that a block can have, on sm_90: 227 KiB.
+/// Most shared memory that a block can have, on `sm_90`: 227 KiB.
 const MOST_SHARED_BYTES: u32 = 232_448;
 
 /// What a launch in the emulator may be told.
@@ -94,7 +94,7 @@ pub fn launch_with<P: Parameters>(
         // SAFETY: the entry is called as a thread of a launch, and what it may touch are the slices of its
         // parameters, which whoever made them answers for.
         let thread = move || unsafe { entry(parameters) };
-        if let Err(found) = block::run(setting, &tables, number, source, thread) {
+        if let Err(found) = schedule::run(setting, &tables, number, source, thread) {
             first_failed.fetch_min(number, Relaxed);
             let mut first = fault.lock().unwrap_or_else(PoisonError::into_inner);
             if first.as_ref().is_none_or(|(earlier, _)| number < *earlier) {

@@ -1,17 +1,13 @@
 //! Loads and stores, every one checked.
-//!
-//! Global memory is read and written with relaxed atomic operations, so that a kernel that races is caught and does
-//! not make the emulator itself race.
 
 use super::Instruction;
 use super::block::Block;
 use super::fault::FaultKind;
 use super::lane::{Source, operate};
 use super::race::{Touch, Who};
+use super::word::{read, write};
 use crate::Element;
-use std::mem::transmute_copy;
 use std::panic::Location;
-use std::sync::atomic::{AtomicU8, AtomicU16, AtomicU32, AtomicU64, Ordering::Relaxed};
 
 type Checked<T> = Result<T, Box<FaultKind>>;
 
@@ -37,6 +33,7 @@ pub(super) struct SharedElement {
 
 impl GlobalElement {
     /// The address of the elements from this one on, `bytes` in all, which one access takes.
+    #[inline]
     pub(super) fn address(self, instruction: Instruction, elements: u64, bytes: u32) -> Checked<u64> {
         let end = self.index.saturating_add(elements);
         if end > self.length {
@@ -54,6 +51,7 @@ impl GlobalElement {
 
 impl SharedElement {
     /// The offset of the elements from this one on, `bytes` in all, which one access takes.
+    #[inline]
     pub(super) fn offset(self, instruction: Instruction, elements: u32, bytes: u32) -> Checked<u32> {
         let end = u64::from(self.index) + u64::from(elements);
         if end > u64::from(self.length) {
@@ -69,6 +67,7 @@ impl SharedElement {
     }
 }
 
+#[inline]
 fn aligned(instruction: Instruction, address: u64, alignment: u32) -> Checked<()> {
     if address.is_multiple_of(u64::from(alignment)) {
         return Ok(());
@@ -107,7 +106,7 @@ impl Block {
     ) -> Checked<()> {
         self.global_marks
             .touch(address, bytes, touch, &who)
-            .map_err(|conflict| self.conflict(instruction, "global", address, conflict))
+            .map_err(|conflict| self.conflict(instruction, "global", address, conflict).into())
     }
 
     /// Checks and counts an access of the running lane to one element of shared memory; its offset.
@@ -137,14 +136,14 @@ impl Block {
     ) -> Checked<()> {
         self.shared_marks
             .touch(u64::from(offset), bytes, touch, &who)
-            .map_err(|conflict| self.conflict(instruction, "shared", u64::from(offset), conflict))
+            .map_err(|conflict| self.conflict(instruction, "shared", u64::from(offset), conflict).into())
     }
 
-    /// Where a byte of shared memory lies, for an access of that many bytes.
-    pub(super) fn shared_pointer(&mut self, offset: u32, bytes: u32) -> *mut u8 {
-        let end = offset as usize + bytes as usize;
+    /// Where a value in shared memory lies, of at most 16 bytes and aligned to them.
+    pub(super) fn shared_pointer<T>(&mut self, offset: u32) -> *mut T {
+        let end = offset as usize + size_of::<T>();
         assert!(end <= self.shared.len() * 16, "a checked access ends at byte {end}");
-        self.shared.as_mut_ptr().cast::<u8>().wrapping_add(offset as usize)
+        self.shared.as_mut_ptr().cast::<T>().wrapping_byte_add(offset as usize)
     }
 }
 
@@ -152,9 +151,9 @@ impl Block {
 #[track_caller]
 pub(crate) fn check_start(start: u64, length: u64) {
     if start > length {
-        operate(Location::caller(), |_| {
+        operate::<()>(Location::caller(), |_| {
             Err(Box::new(FaultKind::SliceStart { start, length }))
-        })
+        });
     }
 }
 
@@ -230,7 +229,7 @@ pub(crate) unsafe fn load_shared<T: Element>(base: u32, index: u32, length: u32)
     operate(source, |block| {
         let offset = block.access_shared(source, Instruction::SharedLoad, Touch::ReadWritten, element)?;
         // SAFETY: the pointer is good for that many bytes, aligned to them, and elements have any bit pattern.
-        Ok(unsafe { block.shared_pointer(offset, bytes).cast::<T>().read() })
+        Ok(unsafe { block.shared_pointer::<T>(offset).read() })
     })
 }
 
@@ -248,54 +247,7 @@ pub(crate) unsafe fn store_shared<T: Element>(base: u32, index: u32, length: u32
     operate(source, |block| {
         let offset = block.access_shared(source, Instruction::SharedStore, Touch::Write, element)?;
         // SAFETY: the pointer is good for that many bytes, and aligned to them.
-        unsafe { block.shared_pointer(offset, bytes).cast::<T>().write(value) };
+        unsafe { block.shared_pointer::<T>(offset).write(value) };
         Ok(())
-    })
-}
-
-/// Reads an element that other threads of the host may write.
-///
-/// # Safety
-///
-/// The element is readable and aligned to its size.
-#[inline]
-pub(super) unsafe fn read<T: Element>(at: *const T) -> T {
-    // SAFETY: atomic types have the size and the alignment of their integer, which is the element's size by the
-    // caller's promise; elements have any bit pattern.
-    unsafe {
-        let at = at.cast_mut();
-        match size_of::<T>() {
-            1 => transmute_copy(&AtomicU8::from_ptr(at.cast()).load(Relaxed)),
-            2 => transmute_copy(&AtomicU16::from_ptr(at.cast()).load(Relaxed)),
-            4 => transmute_copy(&AtomicU32::from_ptr(at.cast()).load(Relaxed)),
-            8 => transmute_copy(&AtomicU64::from_ptr(at.cast()).load(Relaxed)),
-            _ => {
-                let halves = [at.cast::<u64>(), at.cast::<u64>().wrapping_add(1)];
-                transmute_copy(&halves.map(|half| AtomicU64::from_ptr(half).load(Relaxed)))
-            }
-        }
-    }
-}
-
-/// Writes an element that other threads of the host may read or write.
-///
-/// # Safety
-///
-/// The element is writable and aligned to its size.
-#[inline]
-pub(super) unsafe fn write<T: Element>(at: *mut T, value: T) {
-    // SAFETY: as in `read`.
-    unsafe {
-        match size_of::<T>() {
-            1 => AtomicU8::from_ptr(at.cast()).store(transmute_copy(&value), Relaxed),
-            2 => AtomicU16::from_ptr(at.cast()).store(transmute_copy(&value), Relaxed),
-            4 => AtomicU32::from_ptr(at.cast()).store(transmute_copy(&value), Relaxed),
-            8 => AtomicU64::from_ptr(at.cast()).store(transmute_copy(&value), Relaxed),
-            _ => {
-                let [low, high]: [u64; 2] = transmute_copy(&value);
-                AtomicU64::from_ptr(at.cast()).store(low, Relaxed);
-                AtomicU64::from_ptr(at.cast::<u64>().wrapping_add(1)).store(high, Relaxed);
-            }
-        }
-    }
+    });
 }

@@ -15,22 +15,30 @@
 
 mod atomic;
 mod block;
+mod buffer;
 mod collective;
 mod copy;
 mod counters;
 mod fault;
 mod lane;
 mod launch;
+mod marks;
 mod matrix;
 mod memory;
 mod number;
 mod race;
+mod random;
+mod report;
+mod schedule;
 mod site;
 mod tables;
+mod wmma;
+mod word;
 
-pub use counters::{LAUNCH_LOG, Report, SiteReport, Traffic};
+pub use buffer::Buffer;
 pub use fault::{Fault, FaultKind, Party, Place};
 pub use launch::{Options, launch, launch_with};
+pub use report::{LAUNCH_LOG, Report, SiteReport, Traffic};
 pub use site::Instruction;
 
 pub(crate) use atomic::*;
@@ -40,3 +48,4 @@ pub(crate) use lane::*;
 pub(crate) use matrix::*;
 pub(crate) use memory::*;
 pub(crate) use number::*;
+pub(crate) use wmma::*;

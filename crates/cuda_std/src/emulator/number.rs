@@ -7,7 +7,12 @@ pub(crate) fn f16_to_f32(bits: u16) -> f32 {
 
 #[inline(always)]
 pub(crate) fn f32_to_f16(value: f32) -> u16 {
-    half::f16::from_f32(value).to_bits()
+    // The device has one NaN.
+    if value.is_nan() {
+        0x7fff
+    } else {
+        half::f16::from_f32(value).to_bits()
+    }
 }
 
 macro_rules! number {
@@ -30,6 +35,7 @@ macro_rules! number {
 
             /// Truncates, then corrects below zero: unlike `floor` that is vector code on every machine.
             #[inline(always)]
+            #[allow(clippy::cast_lossless, reason = "written once for both precisions")]
             pub(crate) fn floor_i32(value: $type) -> i32 {
                 let truncated = value as i32;
                 truncated - i32::from(truncated as $type > value)

@@ -1,8 +1,9 @@
 //! What the blocks of a launch share: lines, sums, and who touched which byte of global memory.
 
 use super::Instruction;
-use super::counters::Traffic;
-use super::race::{ATOMIC, Mark, Marks, Page, PageMap};
+use super::marks::{Marks, Page, PageMap};
+use super::race::{ATOMIC, Mark};
+use super::report::Traffic;
 use super::site::Sites;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 

@@ -1,0 +1,97 @@
+//! Memory for emulated launches, aligned as the device's, without a word of unsafe where it is used.
+
+use super::word::{read, write};
+use crate::{Element, Global, GlobalMut};
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::sync::{Mutex, PoisonError};
+
+/// The alignment of device allocations.
+#[derive(Clone, Copy)]
+#[repr(C, align(256))]
+struct Line([u8; 256]);
+
+/// An allocation, never freed.
+#[derive(Clone, Copy, Debug)]
+struct Allocation(*mut Line);
+
+// SAFETY: an address; all accesses to what lies there are atomic.
+unsafe impl Send for Allocation {}
+// SAFETY: as above.
+unsafe impl Sync for Allocation {}
+
+/// Allocations that nobody uses, by their number of lines.
+static SPARE: Mutex<BTreeMap<usize, Vec<Allocation>>> = Mutex::new(BTreeMap::new());
+
+/// Elements in the emulator's global memory, aligned to 256 bytes.
+///
+/// The memory is never given back to the system, only to later buffers: a slice of it that outlives the buffer is
+/// wrong, but never dangling.
+#[derive(Debug)]
+pub struct Buffer<T: Element> {
+    memory: Allocation,
+    lines: usize,
+    length: usize,
+    element: PhantomData<T>,
+}
+
+impl<T: Element> Buffer<T> {
+    /// Memory that holds these elements.
+    pub fn new(elements: &[T]) -> Self {
+        let lines = size_of_val(elements).div_ceil(size_of::<Line>());
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        let memory = spare
+            .get_mut(&lines)
+            .and_then(Vec::pop)
+            .unwrap_or_else(|| Allocation(vec![Line([0; 256]); lines].leak().as_mut_ptr()));
+        let buffer = Self {
+            memory,
+            lines,
+            length: elements.len(),
+            element: PhantomData,
+        };
+        for (index, &element) in elements.iter().enumerate() {
+            // SAFETY: in range, and a line's alignment is that of any element.
+            unsafe { write(buffer.pointer().wrapping_add(index), element) };
+        }
+        buffer
+    }
+
+    /// `length` times the same element.
+    pub fn filled(element: T, length: usize) -> Self {
+        Self::new(&vec![element; length])
+    }
+
+    /// What the memory holds.
+    pub fn to_vec(&self) -> Vec<T> {
+        let element = |index| {
+            // SAFETY: in range, and a line's alignment is that of any element.
+            unsafe { read(self.pointer().wrapping_add(index).cast_const()) }
+        };
+        (0..self.length).map(element).collect()
+    }
+
+    /// All elements, to read.
+    pub fn global(&self) -> Global<T> {
+        // SAFETY: the memory is aligned and always there. Whoever writes it meanwhile does so by atomic operations, and
+        // the emulator refuses a kernel that does.
+        unsafe { Global::new(self.pointer(), self.length as u64) }
+    }
+
+    /// All elements, to write.
+    pub fn global_mut(&self) -> GlobalMut<T> {
+        // SAFETY: the memory is aligned and always there, and all accesses to it are atomic.
+        unsafe { GlobalMut::new(self.pointer(), self.length as u64) }
+    }
+
+    fn pointer(&self) -> *mut T {
+        self.memory.0.cast()
+    }
+}
+
+impl<T: Element> Drop for Buffer<T> {
+    fn drop(&mut self) {
+        let mut spare = SPARE.lock().unwrap_or_else(PoisonError::into_inner);
+        spare.entry(self.lines).or_default().push(self.memory);
+    }
+}
