@@ -1,2 +1,62 @@
-//! Project tasks.
-fn main() {}
+//! The project's tasks: `cargo xtask <task>`.
+//!
+//! One file a task; what a task does to the machine (what it installs, what it writes) stands in its first lines.
+
+mod bench;
+mod bundle;
+mod demo;
+mod dependency;
+mod gate;
+mod ptx;
+mod workspace;
+
+use std::path::PathBuf;
+
+mod flags {
+    use super::PathBuf;
+
+    xflags::xflags! {
+        /// The project's tasks.
+        cmd xtask {
+            /// Simulates an acquisition, or reads one, and reconstructs a picture.
+            cmd demo {
+                /// A plane-wave acquisition in a MATLAB 5 file instead of the simulation.
+                optional --input file: PathBuf
+                /// Folder of the results (default: out).
+                optional --output folder: PathBuf
+            }
+            /// The whole gate: format, lints, documentation, PTX, all tests, a program that depends on the library.
+            cmd test {
+                /// One part alone: format, lints, docs, ptx, tests, emulator, dependency.
+                optional --only part: String
+            }
+            /// Compiles the kernels to PTX.
+            cmd ptx {
+                /// Writes nothing, and fails if the committed files do not belong to the sources.
+                optional --check
+                /// Prints the machine code of one kernel instead.
+                optional --sass kernel: String
+            }
+            /// Puts tests, benchmarks and what they read into target/gpu-bundle, for a GPU machine without Rust.
+            cmd bundle {}
+            /// Times reconstructions and writes benches/results; everything after `--` goes to the benchmark.
+            cmd bench {
+                repeated arguments: String
+            }
+        }
+    }
+}
+
+fn main() -> anyhow::Result<()> {
+    let flags = flags::Xtask::from_env_or_exit();
+    match flags.subcommand {
+        flags::XtaskCmd::Demo(demo) => demo::run(demo::Flags {
+            input: demo.input,
+            output: demo.output.unwrap_or_else(|| PathBuf::from("out")),
+        }),
+        flags::XtaskCmd::Test(test) => gate::run(test.only.as_deref()),
+        flags::XtaskCmd::Ptx(ptx) => ptx::run(ptx.check, ptx.sass.as_deref()),
+        flags::XtaskCmd::Bundle(_) => bundle::run(),
+        flags::XtaskCmd::Bench(bench) => bench::run(&bench.arguments),
+    }
+}

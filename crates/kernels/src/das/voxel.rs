@@ -233,51 +233,51 @@ cuda_std::on_host! {
 
 instances! {
     i16 {
-        das_voxel_i16_linear_b1: Two 2, One 1, 255;
-        das_voxel_i16_linear_b8: Two 2, Many 8, 255;
-        das_voxel_i16_nearest_b1: One 1, One 1, 255;
-        das_voxel_i16_nearest_b8: One 1, Many 8, 255;
+        das_voxel_i16_linear_b1: Two 2, One 1, 31;
+        das_voxel_i16_linear_b8: Two 2, Many 8, 72;
+        das_voxel_i16_nearest_b1: One 1, One 1, 31;
+        das_voxel_i16_nearest_b8: One 1, Many 8, 64;
     }
     F16 {
-        das_voxel_f16_linear_b1: Two 2, One 1, 255;
-        das_voxel_f16_linear_b8: Two 2, Many 8, 255;
-        das_voxel_f16_nearest_b1: One 1, One 1, 255;
-        das_voxel_f16_nearest_b8: One 1, Many 8, 255;
+        das_voxel_f16_linear_b1: Two 2, One 1, 31;
+        das_voxel_f16_linear_b8: Two 2, Many 8, 66;
+        das_voxel_f16_nearest_b1: One 1, One 1, 31;
+        das_voxel_f16_nearest_b8: One 1, Many 8, 63;
     }
     f32 {
-        das_voxel_f32_linear_b1: Two 2, One 1, 255;
-        das_voxel_f32_linear_b8: Two 2, Many 8, 255;
-        das_voxel_f32_nearest_b1: One 1, One 1, 255;
-        das_voxel_f32_nearest_b8: One 1, Many 8, 255;
+        das_voxel_f32_linear_b1: Two 2, One 1, 31;
+        das_voxel_f32_linear_b8: Two 2, Many 8, 72;
+        das_voxel_f32_nearest_b1: One 1, One 1, 31;
+        das_voxel_f32_nearest_b8: One 1, Many 8, 63;
     }
     f64 {
-        das_voxel_f64_linear_b1: Two 2, One 1, 255;
-        das_voxel_f64_linear_b8: Two 2, Many 8, 255;
-        das_voxel_f64_nearest_b1: One 1, One 1, 255;
-        das_voxel_f64_nearest_b8: One 1, Many 8, 255;
+        das_voxel_f64_linear_b1: Two 2, One 1, 48;
+        das_voxel_f64_linear_b8: Two 2, Many 8, 110;
+        das_voxel_f64_nearest_b1: One 1, One 1, 52;
+        das_voxel_f64_nearest_b8: One 1, Many 8, 83;
     }
     Complex<i16> {
-        das_voxel_ci16_linear_b1: Two 2, One 1, 255;
-        das_voxel_ci16_linear_b8: Two 2, Many 8, 255;
-        das_voxel_ci16_nearest_b1: One 1, One 1, 255;
-        das_voxel_ci16_nearest_b8: One 1, Many 8, 255;
+        das_voxel_ci16_linear_b1: Two 2, One 1, 32;
+        das_voxel_ci16_linear_b8: Two 2, Many 8, 94;
+        das_voxel_ci16_nearest_b1: One 1, One 1, 32;
+        das_voxel_ci16_nearest_b8: One 1, Many 8, 75;
     }
     Complex<F16> {
-        das_voxel_cf16_linear_b1: Two 2, One 1, 255;
-        das_voxel_cf16_linear_b8: Two 2, Many 8, 255;
-        das_voxel_cf16_nearest_b1: One 1, One 1, 255;
-        das_voxel_cf16_nearest_b8: One 1, Many 8, 255;
+        das_voxel_cf16_linear_b1: Two 2, One 1, 32;
+        das_voxel_cf16_linear_b8: Two 2, Many 8, 80;
+        das_voxel_cf16_nearest_b1: One 1, One 1, 32;
+        das_voxel_cf16_nearest_b8: One 1, Many 8, 74;
     }
     Complex<f32> {
-        das_voxel_cf32_linear_b1: Two 2, One 1, 255;
-        das_voxel_cf32_linear_b8: Two 2, Many 8, 255;
-        das_voxel_cf32_nearest_b1: One 1, One 1, 255;
-        das_voxel_cf32_nearest_b8: One 1, Many 8, 255;
+        das_voxel_cf32_linear_b1: Two 2, One 1, 32;
+        das_voxel_cf32_linear_b8: Two 2, Many 8, 96;
+        das_voxel_cf32_nearest_b1: One 1, One 1, 32;
+        das_voxel_cf32_nearest_b8: One 1, Many 8, 75;
     }
     Complex<f64> {
-        das_voxel_cf64_linear_b1: Two 2, One 1, 255;
-        das_voxel_cf64_linear_b8: Two 2, Many 8, 255;
-        das_voxel_cf64_nearest_b1: One 1, One 1, 255;
-        das_voxel_cf64_nearest_b8: One 1, Many 8, 255;
+        das_voxel_cf64_linear_b1: Two 2, One 1, 54;
+        das_voxel_cf64_linear_b8: Two 2, Many 8, 159;
+        das_voxel_cf64_nearest_b1: One 1, One 1, 56;
+        das_voxel_cf64_nearest_b8: One 1, Many 8, 123;
     }
 }

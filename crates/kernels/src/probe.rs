@@ -1,0 +1,336 @@
+//! One small kernel for each thing that `cuda_std` offers: the same probes run on a device and in the emulator, and the
+//! two are compared. No part of the library launches them.
+//!
+//! Values are 32-bit words, whatever they mean. `run` feeds the probes and knows what may differ.
+
+use cuda_std::half::F16;
+use cuda_std::math::Real;
+use cuda_std::{Global, GlobalMut, Parameters, Resources, Shared, atomic, thread, warp, wmma};
+
+cuda_std::on_host! {
+    mod run;
+    pub use run::{Outcome, outcomes};
+}
+
+/// The parameters of all probes.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Words {
+    /// What the probe reads.
+    pub input: Global<u32>,
+    /// What it writes.
+    pub output: GlobalMut<u32>,
+}
+
+// SAFETY: `repr(C)`, addresses and lengths.
+unsafe impl Parameters for Words {}
+
+/// Threads of a block of `probe_warp`, `probe_atomic` and `probe_memory`.
+pub const THREADS: u32 = 64;
+/// Words that `probe_warp` writes a thread.
+pub const WARP_WORDS: u32 = 8;
+/// Threads of a block of `probe_number`.
+pub const NUMBER_THREADS: u32 = 128;
+/// Words that `probe_number` writes a thread.
+pub const NUMBER_WORDS: u32 = 12;
+/// Bytes that `probe_memory` moves, in elements of 1, 2, 4, 8 and 16.
+pub const MEMORY_BYTES: u32 = THREADS * (1 + 2 + 4 + 8 + 16);
+/// Elements from row to row, or column to column, of an operand of `probe_wmma`.
+pub const TILE_STRIDE: u32 = 24;
+/// Halves of an operand of `probe_wmma`.
+pub const TILE_HALVES: u32 = 15 * TILE_STRIDE + 24;
+
+const fn resources(registers: u32, barriers: u32, warp_operations: u32, matrix_operations: u32) -> Resources {
+    Resources {
+        registers,
+        barriers,
+        warp_operations,
+        matrix_operations,
+    }
+}
+
+/// The words from `first` on are this thread's.
+unsafe fn store_all<const COUNT: usize>(output: GlobalMut<u32>, first: u32, words: [u32; COUNT]) {
+    cuda_std::unroll!(WORD in 0..COUNT {
+        // SAFETY: the caller's promise.
+        unsafe { output.store(u64::from(first + WORD as u32), words[WORD]) }
+    });
+}
+
+/// Moves an element a thread to its mirror image, through shared memory, at byte `start` of all memories.
+unsafe fn mirror<T: cuda_std::Element>(p: Words, start: u32) -> impl FnOnce() {
+    let thread = thread::thread_idx_x();
+    let first = start / size_of::<T>() as u32;
+    // SAFETY: the element is this thread's; what is read afterwards was written before the barrier.
+    unsafe {
+        let part = Shared::<T>::new(start, THREADS);
+        part.store(thread, p.input.cast::<T>().load(u64::from(first + thread)));
+        move || {
+            let value = part.load(THREADS - 1 - thread);
+            p.output.cast::<T>().store(u64::from(first + thread), value);
+        }
+    }
+}
+
+cuda_std::kernels! {
+    /// Shuffles, votes and matches of a word a thread.
+    probe_warp(p: Words), threads THREADS, blocks 1, resources resources(32, 0, 8, 0), {
+        let global = thread::block_idx_x() * THREADS + thread::thread_idx_x();
+        // SAFETY: no branch, and a word a thread.
+        unsafe {
+            let value = p.input.load(u64::from(global));
+            let words = [
+                warp::shuffle(value, value),
+                warp::shuffle_xor(value, value >> 5),
+                warp::shuffle_up(value, 5),
+                warp::shuffle_down(value, 7),
+                warp::ballot(value & 1 == 1),
+                u32::from(warp::any(value % 32 == 9)),
+                u32::from(warp::all(value % 64 != 9)),
+                warp::match_any(value & 7),
+            ];
+            warp::sync_warp();
+            store_all(p.output, global * WARP_WORDS, words);
+        }
+    }
+
+    /// Conversions and fast math of a word a thread.
+    probe_number(p: Words), threads NUMBER_THREADS, blocks 1, resources resources(40, 0, 0, 0), {
+        let global = thread::block_idx_x() * NUMBER_THREADS + thread::thread_idx_x();
+        // SAFETY: a word a thread.
+        unsafe {
+            let bits = p.input.load(u64::from(global));
+            let single = f32::from_bits(bits);
+            let double = f64::from(single);
+            let (cosine, sine) = (single - single.round_small()).cos_sin_turn();
+            let root = double.sqrt().to_bits();
+            let fused = double.mul_add(double, 1e-9).to_bits();
+            let words = [
+                F16(bits as u16).to_f32().to_bits(),
+                u32::from(F16::from_f32(single).0),
+                Real::mul_add(single, single, -single).to_bits(),
+                single.round_small().to_bits(),
+                single.floor_i32() as u32,
+                double.floor_i32() as u32,
+                root as u32,
+                (root >> 32) as u32,
+                fused as u32 ^ (fused >> 32) as u32,
+                Real::sqrt(single).to_bits(),
+                cosine.to_bits(),
+                sine.to_bits(),
+            ];
+            store_all(p.output, global * NUMBER_WORDS, words);
+        }
+    }
+
+    /// Loads and stores of every width, global and shared.
+    probe_memory(p: Words), threads THREADS, blocks 1, resources resources(40, 1, 0, 0), {
+        // SAFETY: every width has its place in all memories, and a thread its element.
+        unsafe {
+            let quads = mirror::<[u32; 4]>(p, 0);
+            let pairs = mirror::<u64>(p, 16 * THREADS);
+            let words = mirror::<u32>(p, 24 * THREADS);
+            let halves = mirror::<u16>(p, 28 * THREADS);
+            let bytes = mirror::<u8>(p, 30 * THREADS);
+            thread::sync_threads();
+            quads();
+            pairs();
+            words();
+            halves();
+            bytes();
+        }
+    }
+
+    /// Atomic operations of all threads on a few words, global (0 to 8) and a block's shared (16 on, four a block).
+    probe_atomic(p: Words), threads THREADS, blocks 1, resources resources(32, 2, 0, 0), {
+        let thread = thread::thread_idx_x();
+        let block = thread::block_idx_x();
+        // SAFETY: words that are used atomically are used in no other way until the barrier.
+        unsafe {
+            let value = p.input.load(u64::from(block * THREADS + thread));
+            let small = (value & 0xff) as f32;
+            let subnormal = f32::from_bits(1000);
+            let (words, numbers, floats) = (p.output, p.output.cast::<i32>(), p.output.cast::<f32>());
+            atomic::add(words, 0, value);
+            atomic::min(words, 1, value);
+            atomic::max(words, 2, value);
+            atomic::min(numbers, 3, value as i32);
+            atomic::max(numbers, 4, value as i32);
+            atomic::add(floats, 5, small);
+            atomic::add(floats, 6, subnormal);
+            // What comes out, and what stays, is what went in.
+            let before = atomic::exchange(words, 7, value);
+            atomic::add(words, 8, before);
+            let part = Shared::<u32>::new(0, 4);
+            if thread < 4 {
+                part.store(thread, 0);
+            }
+            thread::sync_threads();
+            let float_part = Shared::<f32>::new(0, 4);
+            atomic::add(part, 0, value);
+            atomic::max(part, 1, value);
+            atomic::add(float_part, 2, subnormal);
+            let mut count = 0;
+            loop {
+                let found = atomic::compare_exchange(part, 3, count, count + 1);
+                if found == count {
+                    break;
+                }
+                count = found;
+            }
+            thread::sync_threads();
+            if thread < 4 {
+                p.output.store(u64::from(16 + 4 * block + thread), part.load(thread));
+            }
+        }
+    }
+
+    /// Products of 16×16 tiles, operands by rows and by columns, sums by rows and by columns.
+    probe_wmma(p: Words), threads 32, blocks 1, resources resources(64, 2, 0, 4), {
+        const OPERAND: u32 = TILE_HALVES / 2;
+        const SUM: u32 = 256;
+        let lane = thread::lane();
+        // SAFETY: all operands and sums are in range, and the warp goes through together.
+        unsafe {
+            let words = Shared::<u32>::new(0, 2 * OPERAND);
+            for step in 0..2 * OPERAND / 32 {
+                let word = 32 * step + lane;
+                words.store(word, p.input.load(u64::from(word)));
+            }
+            thread::sync_threads();
+            let halves = Shared::<F16>::new(0, 4 * OPERAND);
+            let right = 2 * OPERAND;
+            let left_rows = wmma::Left::<wmma::Rows>::load(halves, 0, TILE_STRIDE);
+            let left_columns = wmma::Left::<wmma::Columns>::load(halves, 0, TILE_STRIDE);
+            let right_rows = wmma::Right::<wmma::Rows>::load(halves, right, TILE_STRIDE);
+            let right_columns = wmma::Right::<wmma::Columns>::load(halves, right, TILE_STRIDE);
+            let sums = Shared::<f32>::new(8 * OPERAND, 4 * SUM);
+            let sum = wmma::Sum::zero().add_product(left_rows, right_rows);
+            sum.store(wmma::Rows, sums, 0, 16);
+            let sum = sum.add_product(left_rows, right_columns);
+            sum.store(wmma::Columns, sums, SUM, 16);
+            wmma::Sum::zero().add_product(left_columns, right_rows).store(wmma::Rows, sums, 2 * SUM, 16);
+            wmma::Sum::zero().add_product(left_columns, right_columns).store(wmma::Columns, sums, 3 * SUM, 16);
+            thread::sync_threads();
+            for step in 0..4 * SUM / 32 {
+                let word = 32 * step + lane;
+                p.output.store(u64::from(word), sums.load(word).to_bits());
+            }
+        }
+    }
+}
+
+/// Probes of what `sm_80` brought.
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
+pub mod sm_80 {
+    use super::{THREADS, Words, resources, store_all};
+    use cuda_std::half::F16;
+    use cuda_std::{Shared, copy, matrix, thread, warp};
+
+    /// Words that `probe_ldmatrix` writes a lane.
+    pub const LDMATRIX_WORDS: u32 = 14;
+    /// Words that `probe_mma` reads a lane.
+    pub const MMA_INPUT_WORDS: u32 = 20;
+    /// Words that `probe_mma` writes a lane.
+    pub const MMA_OUTPUT_WORDS: u32 = 8;
+    /// Words that `probe_copy` reads a lane.
+    pub const COPY_INPUT_WORDS: u32 = 4;
+    /// Words that `probe_copy` writes a lane.
+    pub const COPY_OUTPUT_WORDS: u32 = 11;
+
+    cuda_std::kernels! {
+        /// Reductions of a word a thread.
+        probe_reduce(p: Words), threads THREADS, blocks 1, resources resources(16, 0, 2, 0), {
+            let thread = thread::block_idx_x() * THREADS + thread::thread_idx_x();
+            // SAFETY: no branch, and a word a thread.
+            unsafe {
+                let value = p.input.load(u64::from(thread)) as i32;
+                store_all(p.output, 2 * thread, [
+                    warp::reduce_min(value) as u32,
+                    warp::reduce_max(value) as u32,
+                ]);
+            }
+        }
+
+        /// Copies of 16, 16 (a part of them read), 8 and 4 bytes a lane, in two groups.
+        probe_copy(p: Words), threads 32, blocks 1, resources resources(32, 2, 0, 0), {
+            let lane = thread::lane();
+            let from = 4 * u64::from(lane);
+            // SAFETY: every copy has its place, and the barrier is behind the wait.
+            unsafe {
+                let part = Shared::<u32>::new(0, 32 * COPY_OUTPUT_WORDS + 32);
+                copy::start::<u32, 16>(part, 4 * lane, p.input, from);
+                copy::commit();
+                copy::start_padded::<u32, 16>(part, 128 + 4 * lane, p.input, from, lane % 5);
+                copy::start::<u32, 8>(part, 256 + 2 * lane, p.input, from + 2);
+                copy::start::<u32, 4>(part, 320 + lane, p.input, from + 1);
+                copy::commit();
+                copy::wait::<1>();
+                thread::sync_threads();
+                for word in 0..4 {
+                    let word = 32 * word + 31 - lane;
+                    p.output.store(u64::from(word), part.load(word));
+                }
+                copy::wait::<0>();
+                thread::sync_threads();
+                for word in 4..COPY_OUTPUT_WORDS {
+                    let word = 32 * word + 31 - lane;
+                    p.output.store(u64::from(word), part.load(word));
+                }
+            }
+        }
+
+        /// Loads of 1, 2 and 4 matrices, as they are and transposed.
+        probe_ldmatrix(p: Words), threads 32, blocks 1, resources resources(32, 1, 0, 0), {
+            let lane = thread::lane();
+            // SAFETY: 32 rows of 16 bytes, and the warp goes through together.
+            unsafe {
+                let words = Shared::<u32>::new(0, 128);
+                for step in 0..4 {
+                    let word = 32 * step + lane;
+                    words.store(word, p.input.load(u64::from(word)));
+                }
+                thread::sync_threads();
+                let halves = Shared::<F16>::new(0, 256);
+                // Rows in no particular order.
+                let row = (lane * 5 + 3) % 32 * 8;
+                let [a]: [u32; 1] = matrix::ldmatrix(halves, row);
+                let [b]: [u32; 1] = matrix::ldmatrix_transposed(halves, row);
+                let [c, d]: [u32; 2] = matrix::ldmatrix(halves, row);
+                let [e, f]: [u32; 2] = matrix::ldmatrix_transposed(halves, row);
+                let [g, h, i, j]: [u32; 4] = matrix::ldmatrix(halves, row);
+                let [k, l, m, n]: [u32; 4] = matrix::ldmatrix_transposed(halves, row);
+                store_all(p.output, LDMATRIX_WORDS * lane, [a, b, c, d, e, f, g, h, i, j, k, l, m, n]);
+            }
+        }
+
+        /// A product of halves and one in TF32, operands and sums as registers.
+        probe_mma(p: Words), threads 32, blocks 1, resources resources(40, 0, 0, 2), {
+            let lane = thread::lane();
+            let mut words = [0; MMA_INPUT_WORDS as usize];
+            for (index, word) in words.iter_mut().enumerate() {
+                // SAFETY: the words are this lane's.
+                *word = unsafe { p.input.load(u64::from(MMA_INPUT_WORDS * lane) + index as u64) };
+            }
+            let float = |word: usize| f32::from_bits(words[word]);
+            // SAFETY: the warp goes through together, and the words are this lane's.
+            unsafe {
+                let sum = [float(6), float(7), float(8), float(9)];
+                let halves = matrix::mma_m16n8k16_f16(
+                    [words[0], words[1], words[2], words[3]],
+                    [words[4], words[5]],
+                    sum,
+                );
+                let sum = [float(16), float(17), float(18), float(19)];
+                let tf32 = matrix::mma_m16n8k8_tf32(
+                    [float(10), float(11), float(12), float(13)],
+                    [float(14), float(15)],
+                    sum,
+                );
+                let [a, b, c, d] = halves.map(f32::to_bits);
+                let [e, f, g, h] = tf32.map(f32::to_bits);
+                store_all(p.output, MMA_OUTPUT_WORDS * lane, [a, b, c, d, e, f, g, h]);
+            }
+        }
+    }
+}

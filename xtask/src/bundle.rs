@@ -1,0 +1,112 @@
+//! `cargo xtask bundle`: tests and benchmarks for a GPU machine that has no Rust.
+//!
+//! Writes `target/gpu-bundle`: stripped programs, the data that tests read, and `run.sh`.
+
+use crate::workspace;
+use anyhow::{Context, ensure};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use xshell::{Shell, cmd};
+
+/// Most bytes that a bundle may have.
+const LIMIT_BYTES: u64 = 60_000_000;
+
+/// Data of real acquisitions that tests read, where they are at hand.
+const DATA: [&str; 2] = ["PWI_disk.mat", "pwi_disk_pymust.npz"];
+
+const RUN: &str = r#"#!/usr/bin/env bash
+# Runs the bundle: `run.sh` all tests, `run.sh test PATTERN` some of them, `run.sh bench ...` the benchmark.
+set -u
+here=$(cd "$(dirname "$0")" && pwd)
+export WARPBEAM_TEST_DATA="$here/data"
+if [ "${1:-}" = bench ]; then
+    shift
+    exec "$here/bench" "$@"
+fi
+[ "${1:-}" = test ] && shift
+failed=0
+for program in "$here"/tests/*; do
+    echo "== $(basename "$program")"
+    "$program" --include-ignored "$@" || failed=$((failed + 1))
+done
+echo "$failed test programs failed"
+exit "$failed"
+"#;
+
+/// Builds the bundle.
+pub(crate) fn run() -> anyhow::Result<()> {
+    let shell = Shell::new()?;
+    shell.change_dir(workspace::root());
+    let folder = workspace::target().join("gpu-bundle");
+    if folder.exists() {
+        fs::remove_dir_all(&folder)?;
+    }
+    fs::create_dir_all(folder.join("tests"))?;
+    fs::create_dir_all(folder.join("data"))?;
+
+    let profile = ["--profile", "bundle"];
+    let messages = cmd!(
+        shell,
+        "cargo test {profile...} --no-run --message-format=json --package integration-tests --package warpbeam"
+    )
+    .read()?;
+    for (name, program) in test_programs(&messages)? {
+        fs::copy(&program, folder.join("tests").join(name))?;
+    }
+    cmd!(shell, "cargo build {profile...} --package warpbeam-bench").run()?;
+    fs::copy(workspace::target().join("bundle/bench"), folder.join("bench"))?;
+    for name in DATA {
+        let source = workspace::root().join("../shared/data").join(name);
+        if source.exists() {
+            // Read and write: the copy must not inherit a read-only mode.
+            fs::write(folder.join("data").join(name), fs::read(source)?)?;
+        } else {
+            println!(
+                "without {name}: {} is not here, and the tests that read it will skip",
+                source.display()
+            );
+        }
+    }
+    let script = folder.join("run.sh");
+    fs::write(&script, RUN)?;
+    fs::set_permissions(&script, fs::Permissions::from_mode(0o755))?;
+
+    let bytes = size(&folder)?;
+    println!("{}: {:.1} MB", folder.display(), bytes as f64 / 1e6);
+    ensure!(
+        bytes < LIMIT_BYTES,
+        "the bundle has {bytes} bytes; it must stay under {LIMIT_BYTES}"
+    );
+    Ok(())
+}
+
+/// The test programs in cargo's messages, each with its target's name.
+fn test_programs(messages: &str) -> anyhow::Result<Vec<(String, PathBuf)>> {
+    let mut programs = Vec::new();
+    for line in messages.lines() {
+        let message: serde_json::Value = serde_json::from_str(line).context("cargo's message")?;
+        if let (Some(program), Some(name), Some(true)) = (
+            message["executable"].as_str(),
+            message["target"]["name"].as_str(),
+            message["profile"]["test"].as_bool(),
+        ) {
+            programs.push((name.to_owned(), PathBuf::from(program)));
+        }
+    }
+    ensure!(!programs.is_empty(), "cargo built no test program");
+    Ok(programs)
+}
+
+fn size(folder: &Path) -> anyhow::Result<u64> {
+    let mut bytes = 0;
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        bytes += if entry.file_type()?.is_dir() {
+            size(&entry.path())?
+        } else {
+            entry.metadata()?.len()
+        };
+    }
+    Ok(bytes)
+}
