@@ -1,0 +1,274 @@
+//! The oracle of delay-and-sum: slow, in f64, term by term as the sum is written.
+
+use crate::sample::{Precision, TestSample};
+use ndarray::{Array2, Array4, Axis};
+use num_complex::Complex64;
+use warpbeam::{ChannelLayout, DasGeometry, DasOptions, Interpolation, Window};
+
+/// One non-zero term of the sum of a voxel.
+#[derive(Clone, Copy, Debug)]
+pub struct Term {
+    /// The voxel's number in the grid's row-major order.
+    pub voxel: usize,
+    /// The transmit.
+    pub transmit: usize,
+    /// The receive channel.
+    pub channel: usize,
+    /// Samples and their interpolation weights; the nearest sample has its neighbour with weight 0 beside it.
+    pub taps: [(usize, f64); 2],
+    /// Transmit weight times receive weight.
+    pub weight: f64,
+    /// The phase in radians.
+    pub phase: f64,
+}
+
+/// All non-zero terms of a delay-and-sum, and where rounding may decide otherwise.
+#[derive(Clone, Debug)]
+pub struct Terms {
+    /// The terms, voxel by voxel.
+    pub list: Vec<Term>,
+    /// Voxels with a delay or an element so near to a discontinuity that rounding decides on which side it is.
+    pub ambiguous: Vec<bool>,
+    /// The largest delay of a term, in samples.
+    pub largest_delay: f64,
+    layout: ChannelLayout,
+}
+
+/// An answer, and whether rounding may change it.
+#[derive(Clone, Copy)]
+struct Decision<T> {
+    value: T,
+    is_close: bool,
+}
+
+/// The receive weight of an element by its own definition.
+struct Receiver {
+    normal: [f64; 3],
+    cosine_bound: f64,
+    f_number: f64,
+    window: Window,
+    tolerance: f64,
+}
+
+/// Rounding errors of a distance and of a delay, in unit roundoffs of each summand; about twice what the arithmetic
+/// allows, GPU square roots included.
+const DISTANCE_ERRORS: f64 = 6.0;
+const OFFSET_ERRORS: f64 = 2.0;
+
+/// The terms for data of `samples` samples, the geometry rounded to `precision` as the library gets it.
+pub fn terms(geometry: &DasGeometry, options: &DasOptions, precision: Precision, samples: usize) -> Terms {
+    let round = |value: &f64| precision.round(*value);
+    let elements: Vec<[f64; 3]> = geometry
+        .element_positions
+        .rows()
+        .into_iter()
+        .map(|p| [round(&p[0]), round(&p[1]), round(&p[2])])
+        .collect();
+    let voxel_axis = Axis(geometry.voxel_positions.ndim() - 1);
+    let voxels: Vec<[f64; 3]> = geometry
+        .voxel_positions
+        .lanes(voxel_axis)
+        .into_iter()
+        .map(|p| [round(&p[0]), round(&p[1]), round(&p[2])])
+        .collect();
+    let per_transmit = |array: &ndarray::ArrayD<f64>| -> Vec<Vec<f64>> {
+        array.outer_iter().map(|one| one.iter().map(round).collect()).collect()
+    };
+    let offsets = per_transmit(&geometry.transmit_offsets);
+    let weights = per_transmit(&geometry.transmit_weights);
+    let receivers: Vec<Receiver> = (0..elements.len())
+        .map(|m| Receiver {
+            normal: geometry.element_normals.as_ref().map_or([0.0, 0.0, 1.0], |normals| {
+                [
+                    round(&normals[[m, 0]]),
+                    round(&normals[[m, 1]]),
+                    round(&normals[[m, 2]]),
+                ]
+            }),
+            cosine_bound: geometry
+                .element_cosine_bounds
+                .as_ref()
+                .map_or(-1.0, |bounds| round(&bounds[m])),
+            f_number: options.f_number,
+            window: options.window,
+            tolerance: 16.0 * precision.unit_roundoff(),
+        })
+        .collect();
+
+    let mut list = Vec::new();
+    let mut ambiguous = vec![false; voxels.len()];
+    let mut largest_delay = 0.0_f64;
+    for (n, voxel) in voxels.iter().enumerate() {
+        for (q, transmit_weights) in weights.iter().enumerate() {
+            if transmit_weights[n] == 0.0 {
+                continue;
+            }
+            for (m, element) in elements.iter().enumerate() {
+                let offset = [voxel[0] - element[0], voxel[1] - element[1], voxel[2] - element[2]];
+                let distance = norm(offset);
+                let delay = offsets[q][n] + distance;
+                let roundoff = precision.unit_roundoff();
+                let slack = roundoff * (DISTANCE_ERRORS * distance + OFFSET_ERRORS * offsets[q][n].abs());
+                let taps = taps(options.interpolation, delay, samples, slack);
+                let heard = receivers[m].weight(offset);
+                // What one of the two excludes for certain, the other cannot bring back.
+                if (taps.value.is_none() && !taps.is_close) || (heard.value == 0.0 && !heard.is_close) {
+                    continue;
+                }
+                ambiguous[n] |= taps.is_close || heard.is_close;
+                let (Some(taps), true) = (taps.value, heard.value != 0.0) else {
+                    continue;
+                };
+                largest_delay = largest_delay.max(delay);
+                list.push(Term {
+                    voxel: n,
+                    transmit: q,
+                    channel: m,
+                    taps,
+                    weight: transmit_weights[n] * heard.value,
+                    phase: options.phase_per_sample * delay + options.phase_offsets.get(q).copied().unwrap_or(0.0),
+                });
+            }
+        }
+    }
+    Terms {
+        list,
+        ambiguous,
+        largest_delay,
+        layout: options.layout,
+    }
+}
+
+impl Terms {
+    /// The sums `(batch, voxel)` over data in the options' layout.
+    pub fn sum<T: TestSample>(&self, data: &Array4<T>) -> Array2<Complex64> {
+        let mut out = Array2::zeros((data.shape()[0], self.ambiguous.len()));
+        for term in &self.list {
+            let factor = if T::IS_COMPLEX {
+                Complex64::from_polar(1.0, term.phase) * term.weight
+            } else {
+                Complex64::new(term.weight, 0.0)
+            };
+            for (b, frame) in data.outer_iter().enumerate() {
+                let trace = match self.layout {
+                    ChannelLayout::ChannelTransmit => frame.index_axis_move(Axis(0), term.channel),
+                    ChannelLayout::TransmitChannel => frame.index_axis_move(Axis(1), term.channel),
+                };
+                let trace = trace.index_axis(Axis(0), term.transmit);
+                let [(first, first_weight), (second, second_weight)] = term.taps;
+                let mut sample = trace[first].value() * first_weight;
+                if second_weight != 0.0 {
+                    sample += trace[second].value() * second_weight;
+                }
+                out[[b, term.voxel]] += factor * sample;
+            }
+        }
+        out
+    }
+
+    /// The part of the voxels that are ambiguous.
+    pub fn ambiguous_share(&self) -> f64 {
+        let count = self.ambiguous.iter().filter(|is_ambiguous| **is_ambiguous).count();
+        count as f64 / self.ambiguous.len().max(1) as f64
+    }
+}
+
+/// Samples and weights of a delay: none outside 0 ≤ d < K − 1.
+fn taps(interpolation: Interpolation, delay: f64, samples: usize, slack: f64) -> Decision<Option<[(usize, f64); 2]>> {
+    let last = samples as f64 - 1.0;
+    let near = |edge: f64| (delay - edge).abs() <= slack && slack > 0.0;
+    let mut is_close = near(0.0) || near(last);
+    if !(0.0..last).contains(&delay) {
+        return Decision { value: None, is_close };
+    }
+    let value = match interpolation {
+        Interpolation::Linear => {
+            let first = delay.trunc();
+            [
+                (first as usize, 1.0 - (delay - first)),
+                (first as usize + 1, delay - first),
+            ]
+        }
+        Interpolation::Nearest => {
+            let first = delay.trunc();
+            is_close |= near(first + 0.5);
+            let later = delay - first >= 0.5;
+            let index = first as usize + usize::from(later);
+            [(index, 1.0), (index, 0.0)]
+        }
+    };
+    Decision {
+        value: Some(value),
+        is_close,
+    }
+}
+
+impl Receiver {
+    fn weight(&self, offset: [f64; 3]) -> Decision<f64> {
+        let distance = norm(offset);
+        if distance == 0.0 {
+            return Decision {
+                value: 1.0,
+                is_close: false,
+            };
+        }
+        let slack = self.tolerance * distance;
+        let depth = offset[0] * self.normal[0] + offset[1] * self.normal[1] + offset[2] * self.normal[2];
+        if self.cosine_bound > -1.0 {
+            let margin = depth - self.cosine_bound * distance;
+            if margin.abs() <= slack {
+                return Decision {
+                    value: 1.0,
+                    is_close: true,
+                };
+            }
+            if margin < 0.0 {
+                return Decision {
+                    value: 0.0,
+                    is_close: false,
+                };
+            }
+        }
+        if self.f_number == 0.0 {
+            return Decision {
+                value: 1.0,
+                is_close: false,
+            };
+        }
+        let foot = self.normal.map(|part| part * depth);
+        let lateral = norm([offset[0] - foot[0], offset[1] - foot[1], offset[2] - foot[2]]);
+        let half_width = depth / (2.0 * self.f_number);
+        let is_close = (lateral - half_width).abs() <= slack * (1.0 + 0.5 / self.f_number);
+        // Windows that end at 0 have no jump at the edge.
+        let jumps =
+            !matches!(self.window, Window::Hann) && !matches!(self.window, Window::Tukey { taper } if taper > 0.0);
+        let value = if depth < 0.0 || lateral > half_width {
+            0.0
+        } else {
+            window(self.window, lateral / half_width)
+        };
+        Decision {
+            value,
+            is_close: is_close && jumps,
+        }
+    }
+}
+
+/// A window from its centre (0) to its edge (1).
+fn window(window: Window, u: f64) -> f64 {
+    use std::f64::consts::PI;
+    match window {
+        Window::Boxcar => 1.0,
+        Window::Hann => (PI * u / 2.0).cos().powi(2),
+        Window::Hamming => 0.08 + 0.92 * (PI * u / 2.0).cos().powi(2),
+        Window::Tukey { taper } if u <= 1.0 - taper => {
+            debug_assert!((0.0..=1.0).contains(&taper));
+            1.0
+        }
+        Window::Tukey { taper } => (PI * (u - (1.0 - taper)) / (2.0 * taper)).cos().powi(2),
+    }
+}
+
+fn norm(a: [f64; 3]) -> f64 {
+    (a[0] * a[0] + a[1] * a[1] + a[2] * a[2]).sqrt()
+}

@@ -1,0 +1,53 @@
+//! Running a plan in both ways that it offers.
+
+use crate::bits::assert_same_bits;
+use crate::sample::TestSample;
+use ndarray::{Array4, ArrayD, Dimension, IxDyn};
+use warpbeam::{Backend, DasGeometry, DasOptions, DasPlan, Tensor};
+
+/// A plan's image, computed with and without buffers of the caller's: the same bits, whatever was in the buffers.
+///
+/// # Panics
+///
+/// Where the plan is refused, a run fails, or the two ways differ.
+pub fn run<T: TestSample>(
+    backend: &Backend,
+    geometry: &DasGeometry,
+    options: &DasOptions,
+    data: &Array4<T>,
+) -> ArrayD<T::Sum> {
+    let plan = DasPlan::<T>::new(backend, geometry, options).expect("the geometry and options are good");
+    let image = plan.run(data.view()).expect("the data fit the plan");
+    assert_eq!(
+        image.shape(),
+        [&[data.shape()[0]], geometry.grid_shape()].concat(),
+        "the image's shape"
+    );
+    assert_same_bits(
+        "run_into, NaN in the output",
+        &run_into(backend, &plan, data, &image, f64::NAN),
+        &image,
+    );
+    image
+}
+
+/// The image by way of tensors, with `stale` in the output before the run.
+///
+/// # Panics
+///
+/// Where a run fails.
+pub fn run_into<T: TestSample, D: Dimension>(
+    backend: &Backend,
+    plan: &DasPlan<T>,
+    data: &ndarray::Array<T, D>,
+    image: &ArrayD<T::Sum>,
+    stale: f64,
+) -> ArrayD<T::Sum> {
+    let stream = backend.stream().expect("a stream");
+    let data = Tensor::from_array(backend, data).expect("room for the data");
+    let stale = ArrayD::from_elem(IxDyn(image.shape()), T::sum_from(stale));
+    let mut out = Tensor::from_array(backend, &stale).expect("room for the image");
+    plan.run_into(&data, &mut out, &stream).expect("the data fit the plan");
+    stream.synchronize().expect("the run succeeds");
+    out.to_array().expect("room for the image")
+}

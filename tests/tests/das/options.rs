@@ -1,0 +1,136 @@
+//! Every sample type with every combination of options, random geometry, against the oracle.
+
+use integration_tests::case::{Case, Elements};
+use integration_tests::compare::Tally;
+use integration_tests::random::{between, rng};
+use integration_tests::run::run;
+use integration_tests::sample::TestSample;
+use warpbeam::{Backend, ChannelLayout, DasOptions, Interpolation, Window};
+
+/// Sums that are compared at least, in as many draws as that takes.
+const SUMS: usize = 100;
+
+/// Runs a case with random geometry and data and compares it with the oracle.
+pub(crate) fn check<T: TestSample>(backend: &Backend, case: &Case, rng: &mut fastrand::Rng) {
+    let mut tally = Tally::default();
+    while tally.compared < SUMS {
+        let (geometry, terms) = case.geometry(rng, T::PRECISION);
+        let data = case.data::<T>(rng);
+        let image = run(backend, &geometry, &case.options, &data);
+        assert_eq!(image.shape(), case.output_shape());
+        tally.add::<T>(&image, &terms, &terms.sum(&data));
+    }
+    tally.assert_within_bound::<T>(&case.describe(), &case.options);
+}
+
+fn apertures() -> [(f64, Window); 6] {
+    [
+        (0.0, Window::Hann),
+        (1.0, Window::Boxcar),
+        (0.7, Window::Hann),
+        (1.5, Window::Hamming),
+        (0.5, Window::Tukey { taper: 0.25 }),
+        (1.0, Window::Tukey { taper: 0.0 }),
+    ]
+}
+
+fn every_combination<T: TestSample>(backend: &Backend) {
+    let mut rng = rng();
+    let phases = if T::IS_COMPLEX {
+        vec![(0.0, 0), (0.9, 0), (-2.9, 3)]
+    } else {
+        vec![(0.0, 0)]
+    };
+    for interpolation in [Interpolation::Linear, Interpolation::Nearest] {
+        for layout in [ChannelLayout::ChannelTransmit, ChannelLayout::TransmitChannel] {
+            for (f_number, window) in apertures() {
+                for (elements, cosine_bound) in [
+                    (Elements::Planar, None),
+                    (Elements::Planar, Some(0.6)),
+                    (Elements::Convex, None),
+                    (Elements::Convex, Some(0.4)),
+                    (Elements::Free, None),
+                    (Elements::Free, Some(0.0)),
+                ] {
+                    for (phase_per_sample, n_offsets) in &phases {
+                        let options = DasOptions {
+                            layout,
+                            interpolation,
+                            phase_per_sample: *phase_per_sample,
+                            phase_offsets: (0..*n_offsets).map(|_| rng.f64() * 2000.0 - 1000.0).collect(),
+                            f_number,
+                            window,
+                            ..DasOptions::default()
+                        };
+                        check::<T>(
+                            backend,
+                            &Case {
+                                elements,
+                                cosine_bound,
+                                options,
+                                ..Case::default()
+                            },
+                            &mut rng,
+                        );
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Two thousand samples deep, where f32's rounding of the delay is what bounds the error.
+fn deep<T: TestSample>(backend: &Backend) {
+    let mut rng = rng();
+    for phase_per_sample in [0.0, 1.5] {
+        let options = DasOptions {
+            phase_per_sample,
+            ..DasOptions::default()
+        };
+        let case = Case {
+            samples: 2048,
+            depth: 1800.0,
+            options,
+            ..Case::default()
+        };
+        check::<T>(backend, &case, &mut rng);
+    }
+}
+
+/// A hundred small cases, sizes and options drawn too.
+fn anything<T: TestSample>(backend: &Backend) {
+    let mut rng = rng();
+    for _ in 0..100 {
+        let (f_number, window) = apertures()[rng.usize(..6)];
+        let options = DasOptions {
+            layout: [ChannelLayout::ChannelTransmit, ChannelLayout::TransmitChannel][rng.usize(..2)],
+            interpolation: [Interpolation::Linear, Interpolation::Nearest][rng.usize(..2)],
+            phase_per_sample: between(&mut rng, -3.0, 3.0),
+            f_number,
+            window,
+            ..DasOptions::default()
+        };
+        let case = Case {
+            channels: rng.usize(1..20),
+            transmits: rng.usize(1..4),
+            batch: rng.usize(1..20),
+            samples: rng.usize(40..128),
+            grid: vec![rng.usize(1..9), rng.usize(1..9)],
+            elements: [Elements::Planar, Elements::Convex, Elements::Free][rng.usize(..3)],
+            cosine_bound: if rng.bool() {
+                None
+            } else {
+                Some(between(&mut rng, -0.9, 0.8))
+            },
+            options,
+            ..Case::default()
+        };
+        check::<T>(backend, &case, &mut rng);
+    }
+}
+
+integration_tests::on_every_backend_and_type! {
+    every_combination;
+    deep;
+    anything;
+}
