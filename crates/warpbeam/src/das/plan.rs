@@ -94,7 +94,7 @@ impl<T: Sample> DasPlan<T> {
         let data = data.into_dyn();
         let (view, output_shape) = self.data_view(&data)?;
         let n_batch = view.shape()[0];
-        let mut output = zeroed::<T::Sum>(n_batch * self.n_voxels(), "the reconstructed image")?;
+        let mut output = zeroed::<T::Sum>(n_batch.saturating_mul(self.n_voxels()), "the reconstructed image")?;
         let shape = Ix2(n_batch, self.n_voxels());
         let target = ArrayViewMut2::from_shape(shape, &mut output).map_err(|_| self.data_mismatch(data.shape()))?;
         match &self.engine {
