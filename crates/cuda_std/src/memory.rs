@@ -76,6 +76,19 @@ impl<T: Element> Global<T> {
         }
     }
 
+    /// The same memory as elements of another size, as many as are complete.
+    ///
+    /// # Safety
+    ///
+    /// The memory is aligned to the other size.
+    #[inline(always)]
+    pub unsafe fn cast<U: Element>(self) -> Global<U> {
+        Global {
+            pointer: self.pointer.cast(),
+            length: elements_of::<T, U>(self.length),
+        }
+    }
+
     /// Element `index`.
     ///
     /// # Safety
@@ -97,6 +110,19 @@ impl<T: Element> GlobalMut<T> {
     /// While a kernel uses the slice, the elements are there, aligned to their size, and nobody else touches them.
     pub const unsafe fn new(pointer: *mut T, length: u64) -> Self {
         Self { pointer, length }
+    }
+
+    /// The same memory as elements of another size, as many as are complete.
+    ///
+    /// # Safety
+    ///
+    /// The memory is aligned to the other size.
+    #[inline(always)]
+    pub unsafe fn cast<U: Element>(self) -> GlobalMut<U> {
+        GlobalMut {
+            pointer: self.pointer.cast(),
+            length: elements_of::<T, U>(self.length),
+        }
     }
 
     /// Element `index`.
@@ -122,6 +148,11 @@ impl<T: Element> GlobalMut<T> {
         // SAFETY: in range by the caller's promise, writable by that of `new`.
         unsafe { backend::store_global(self.pointer, index, self.length, value) }
     }
+}
+
+/// How many elements of type `U` have room in `length` of type `T`.
+const fn elements_of<T, U>(length: u64) -> u64 {
+    length * size_of::<T>() as u64 / size_of::<U>() as u64
 }
 
 /// A part of the block's dynamic shared memory.

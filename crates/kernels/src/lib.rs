@@ -6,8 +6,14 @@
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx))]
 
 pub mod das;
+pub mod probe;
 
 use cuda_std::KernelInfo;
 
 /// Every kernel, a family a slice.
-pub const FAMILIES: &[&[KernelInfo]] = &[das::voxel::KERNELS];
+pub const FAMILIES: &[&[KernelInfo]] = &[das::voxel::KERNELS, probe::KERNELS];
+
+cuda_std::on_host! {
+    /// The kernels that need `sm_80`, a family a slice; PTX for less does not have them.
+    pub const FAMILIES_FROM_SM_80: &[&[KernelInfo]] = &[probe::sm_80::KERNELS];
+}

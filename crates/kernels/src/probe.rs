@@ -9,7 +9,7 @@ use cuda_std::{Global, GlobalMut, Parameters, Resources, Shared, atomic, thread,
 
 cuda_std::on_host! {
     mod run;
-    pub use run::{Outcome, outcomes};
+    pub use run::{Equality, Outcome, outcomes, sm_80_outcomes};
 }
 
 /// The parameters of all probes.
@@ -103,8 +103,8 @@ cuda_std::kernels! {
             let single = f32::from_bits(bits);
             let double = f64::from(single);
             let (cosine, sine) = (single - single.round_small()).cos_sin_turn();
-            let root = double.sqrt().to_bits();
-            let fused = double.mul_add(double, 1e-9).to_bits();
+            let root = Real::sqrt(double.abs()).to_bits();
+            let fused = Real::mul_add(double, double, 1e-9).to_bits();
             let words = [
                 F16(bits as u16).to_f32().to_bits(),
                 u32::from(F16::from_f32(single).0),
@@ -115,7 +115,7 @@ cuda_std::kernels! {
                 root as u32,
                 (root >> 32) as u32,
                 fused as u32 ^ (fused >> 32) as u32,
-                Real::sqrt(single).to_bits(),
+                Real::sqrt(single.abs()).to_bits(),
                 cosine.to_bits(),
                 sine.to_bits(),
             ];
@@ -258,7 +258,7 @@ pub mod sm_80 {
             let from = 4 * u64::from(lane);
             // SAFETY: every copy has its place, and the barrier is behind the wait.
             unsafe {
-                let part = Shared::<u32>::new(0, 32 * COPY_OUTPUT_WORDS + 32);
+                let part = Shared::<u32>::new(0, 32 * COPY_OUTPUT_WORDS);
                 copy::start::<u32, 16>(part, 4 * lane, p.input, from);
                 copy::commit();
                 copy::start_padded::<u32, 16>(part, 128 + 4 * lane, p.input, from, lane % 5);

@@ -22,6 +22,7 @@ mod counters;
 mod fault;
 mod lane;
 mod launch;
+mod machine;
 mod marks;
 mod matrix;
 mod memory;
@@ -38,6 +39,7 @@ mod word;
 pub use buffer::Buffer;
 pub use fault::{Fault, FaultKind, Party, Place};
 pub use launch::{Options, launch, launch_with};
+pub use machine::{Emulator, Machine};
 pub use report::{LAUNCH_LOG, Report, SiteReport, Traffic};
 pub use site::Instruction;
 
