@@ -126,6 +126,20 @@ fn too_much_memory(backend: &Backend) {
             values.into_dyn()
         );
     }
+
+    // One element in, a petabyte on the backend: a tensor is dense.
+    let one = ndarray::arr0(1.0_f32);
+    let error = Tensor::from_array(backend, &one.broadcast(1 << 48).unwrap()).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            Error::OutOfMemory {
+                needed_bytes: 0x4_0000_0000_0000,
+                ..
+            }
+        ),
+        "{error:?}"
+    );
 }
 
 fn events(backend: &Backend) {

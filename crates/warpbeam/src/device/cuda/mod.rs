@@ -90,11 +90,7 @@ impl Cuda {
             attribute(DeviceAttribute::ComputeCapabilityMajor)?,
             attribute(DeviceAttribute::ComputeCapabilityMinor)?,
         );
-        let kernels = Kernels::for_capability(capability).ok_or_else(|| DeviceError::DeviceTooOld {
-            device: name.clone(),
-            capability,
-            minimum: module::MINIMUM_CAPABILITY,
-        })?;
+        let kernels = Kernels::for_device(&name, capability)?;
 
         let mut context = Context::NULL;
         // SAFETY: the driver writes one handle; the share taken here is kept until the process ends.

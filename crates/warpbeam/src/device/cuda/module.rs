@@ -42,7 +42,7 @@ pub(super) const IMAGES: [Image; 2] = [
 ];
 
 /// The oldest devices that there is PTX for: Volta.
-pub(super) const MINIMUM_CAPABILITY: (u32, u32) = (7, 0);
+const MINIMUM_CAPABILITY: (u32, u32) = (7, 0);
 
 /// The kernels of one device, loaded when the first is asked for.
 pub(super) struct Kernels {
@@ -59,10 +59,15 @@ struct LoadedKernel {
 }
 
 impl Kernels {
-    /// The newest PTX that the device runs.
-    pub(super) fn for_capability(capability: (u32, u32)) -> Option<Self> {
-        let image = *IMAGES.iter().find(|image| image.capability <= capability)?;
-        Some(Self {
+    /// The newest PTX that a device of this compute capability runs.
+    pub(super) fn for_device(name: &str, capability: (u32, u32)) -> Result<Self, DeviceError> {
+        let newest = IMAGES.iter().find(|image| image.capability <= capability);
+        let &image = newest.ok_or_else(|| DeviceError::DeviceTooOld {
+            device: name.to_owned(),
+            capability,
+            minimum: MINIMUM_CAPABILITY,
+        })?;
+        Ok(Self {
             image,
             module: None,
             functions: HashMap::new(),
@@ -188,13 +193,21 @@ mod tests {
 
     #[test]
     fn a_device_gets_the_newest_ptx_that_it_runs() {
-        let target = |capability| Kernels::for_capability(capability).map(|kernels| kernels.image.target);
-        assert_eq!(target((6, 1)), None);
-        assert_eq!(target((7, 0)), Some("sm_70"));
-        assert_eq!(target((7, 5)), Some("sm_70"));
-        assert_eq!(target((8, 0)), Some("sm_80"));
-        assert_eq!(target((9, 0)), Some("sm_80"));
-        assert_eq!(target((12, 1)), Some("sm_80"));
+        let target = |capability| {
+            Kernels::for_device("", capability)
+                .map(|kernels| kernels.image.target)
+                .unwrap()
+        };
+        assert_eq!(target((7, 0)), "sm_70");
+        assert_eq!(target((7, 5)), "sm_70");
+        assert_eq!(target((8, 0)), "sm_80");
+        assert_eq!(target((9, 0)), "sm_80");
+        assert_eq!(target((12, 1)), "sm_80");
+        let error = Kernels::for_device("Tesla P40", (6, 1)).err().unwrap();
+        assert_eq!(
+            error.to_string(),
+            "Tesla P40 has compute capability 6.1; the kernels need 7.0 or newer"
+        );
     }
 
     #[test]
