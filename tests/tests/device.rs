@@ -9,7 +9,7 @@ use ndarray::{Array, Array1, Array4, ArrayD, ArrayViewD, IxDyn, ShapeBuilder, s}
 use num_complex::Complex;
 use warpbeam::{Backend, DeviceError, Element, Error, Tensor};
 
-/// Tests that watch or fill a device's memory, and those that would disturb them.
+/// One test after the other: some watch or fill a device's memory.
 fn alone() -> MutexGuard<'static, ()> {
     static DEVICE: Mutex<()> = Mutex::new(());
     DEVICE.lock().unwrap_or_else(PoisonError::into_inner)
@@ -84,6 +84,7 @@ fn round_trips<T: Element + PartialEq + std::fmt::Debug>(backend: &Backend, valu
 }
 
 fn shapes_must_agree(backend: &Backend) {
+    let _alone = alone();
     let mut tensor = Tensor::<i16>::zeros(backend, &[2, 3]).unwrap();
     let error = tensor.copy_from_array(&Array::from_elem((3, 2), 1)).unwrap_err();
     assert_eq!(
@@ -201,6 +202,7 @@ mod gpu_only {
     #[test]
     #[ignore = "needs a GPU: run with --include-ignored where there is one"]
     fn a_device_that_is_not_there_is_counted() {
+        let _alone = alone();
         let device = backends::gpu();
         println!(
             "{} with {:?} bytes free",
@@ -231,6 +233,7 @@ mod gpu_only {
     #[test]
     #[ignore = "needs a GPU: run with --include-ignored where there is one"]
     fn events_of_two_backends_are_not_compared() {
+        let _alone = alone();
         let (device, host) = (backends::gpu().stream().unwrap(), backends::cpu().stream().unwrap());
         let (device, host) = (device.record().unwrap(), host.record().unwrap());
         let error = device.elapsed_since(&host).unwrap_err();
