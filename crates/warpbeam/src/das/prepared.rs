@@ -26,6 +26,9 @@ pub(super) struct Prepared<R> {
     pub(super) n_voxels: usize,
 }
 
+/// A cosine bound below everything that rounding makes of −1, straight behind an element.
+const HEARS_EVERYTHING: f64 = -2.0;
+
 impl<R: Real> Prepared<R> {
     /// Rounds a geometry that was found valid.
     pub(super) fn new(geometry: &DasGeometry, options: &DasOptions) -> Self {
@@ -43,11 +46,9 @@ impl<R: Real> Prepared<R> {
         };
         let aperture = Aperture::new(options.f_number, options.window);
         let normals = if aperture.is_limited() || geometry.is_directive() {
-            let bound = |channel: usize| {
-                geometry
-                    .element_cosine_bounds
-                    .as_ref()
-                    .map_or(-1.0, |bounds| bounds[channel])
+            let bound = |channel: usize| match &geometry.element_cosine_bounds {
+                Some(bounds) if bounds[channel] > -1.0 => bounds[channel],
+                _ => HEARS_EVERYTHING,
             };
             let forward = || Array2::from_shape_fn((n_channels, 3), |(_, axis)| if axis == 2 { 1.0 } else { 0.0 });
             geometry
