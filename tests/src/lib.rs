@@ -12,6 +12,7 @@ pub mod compare;
 pub mod das;
 pub mod data;
 pub mod random;
+pub mod rotating_disk;
 pub mod run;
 pub mod sample;
 pub mod simulate;

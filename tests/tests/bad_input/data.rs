@@ -1,6 +1,7 @@
 //! Data that do not fit a plan, or no memory.
 
 use crate::good;
+use integration_tests::backends::{cpu, gpu};
 use ndarray::{Array4, ArrayD, IxDyn};
 use warpbeam::{Backend, ChannelLayout, DasOptions, DasPlan, Error, Tensor};
 
@@ -133,6 +134,33 @@ fn memory(backend: &Backend) {
         "{error}"
     );
     plan.run(fits.view()).unwrap();
+}
+
+/// A plan, its data, its output and its stream have to be in one place.
+#[test]
+#[ignore = "needs a GPU: run with --include-ignored where there is one"]
+fn gpu_wrong_backend() {
+    let (cpu, gpu) = (cpu(), gpu());
+    let (geometry, options) = good();
+    let plan = DasPlan::<f32>::new(&gpu, &geometry, &options).unwrap();
+    let data = Array4::<f32>::ones((2, 2, 2, 96));
+    let image = plan.run(data.view()).unwrap();
+    let try_on = |data_on: &Backend, out_on: &Backend, stream_on: &Backend| {
+        let data = Tensor::from_array(data_on, &data).unwrap();
+        let mut out = Tensor::zeros(out_on, &[2, 3]).unwrap();
+        plan.run_into(&data, &mut out, &stream_on.stream().unwrap())
+            .map(|()| out.to_array().unwrap())
+            .map_err(|error| error.to_string())
+    };
+    for (data_on, out_on, stream_on, what) in [
+        (&cpu, &gpu, &gpu, "the channel data"),
+        (&gpu, &cpu, &gpu, "the output"),
+        (&gpu, &gpu, &cpu, "the stream"),
+    ] {
+        let expected = format!("{what} is on {}; expected it on {}", cpu.name(), gpu.name());
+        assert_eq!(try_on(data_on, out_on, stream_on).unwrap_err(), expected);
+        assert_eq!(try_on(&gpu, &gpu, &gpu).unwrap(), image);
+    }
 }
 
 integration_tests::on_every_backend! {

@@ -80,10 +80,16 @@ fn out_of_range_reads_nothing<T: TestSample>(backend: &Backend) {
         (3, 3, 1, 512),
         |(b, m, _, _)| if (b, m) == (1, 1) { good } else { poison },
     );
-    for interpolation in [Interpolation::Linear, Interpolation::Nearest] {
+    for (interpolation, f_number, bound) in [
+        (Interpolation::Linear, 0.0, None),
+        (Interpolation::Nearest, 0.0, None),
+        (Interpolation::Linear, 1.0, None),
+        (Interpolation::Linear, 0.0, Some(0.5)),
+    ] {
+        geometry.element_cosine_bounds = bound.map(|bound| Array1::from_elem(3, bound));
         let options = DasOptions {
             interpolation,
-            f_number: 0.0,
+            f_number,
             ..DasOptions::default()
         };
         let image = run(backend, &geometry, &options, &data);
@@ -137,6 +143,23 @@ fn voxel_on_an_element<T: TestSample>(backend: &Backend) {
     assert!((got / 40e6 - 64.935e-9).abs() < 1e-12, "{got} samples");
 }
 
+/// An element without a bound hears what lies exactly behind it, also beside elements with one.
+fn straight_behind<T: TestSample>(backend: &Backend) {
+    let voxels = 200;
+    let normal = [0.6, 0.48, 0.64];
+    let mut geometry = at_delays(&vec![0.0; voxels]);
+    geometry.voxel_positions = ArrayD::from_shape_fn(IxDyn(&[voxels, 3]), |index| {
+        -0.13 * (1 + index[0]) as f64 * normal[index[1]]
+    });
+    geometry.element_positions = Array2::zeros((2, 3));
+    geometry.element_normals = Some(Array2::from_shape_fn((2, 3), |(_, axis)| normal[axis]));
+    geometry.element_cosine_bounds = Some(Array1::from_vec(vec![-1.0, 0.5]));
+    let data = Array4::from_elem((1, 2, 1, 64), T::nearest(Complex64::ONE));
+    let image = run(backend, &geometry, &DasOptions::default(), &data);
+    let heard = image.iter().filter(|sum| T::sum_value(**sum) == Complex64::ONE).count();
+    assert_eq!(heard, voxels);
+}
+
 /// Many equal traces: exact sums, also beyond what the storage type could hold.
 fn sum_of<T: TestSample>(backend: &Backend, channels: usize, value: f64) -> f64 {
     let mut geometry = at_delays(&[3.0]);
@@ -188,4 +211,5 @@ integration_tests::on_every_backend_and_type! {
     two_samples;
     out_of_range_reads_nothing;
     voxel_on_an_element;
+    straight_behind;
 }

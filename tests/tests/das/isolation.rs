@@ -7,7 +7,7 @@ use integration_tests::random::rng;
 use integration_tests::run::{run, run_into};
 use integration_tests::sample::TestSample;
 use num_complex::Complex;
-use warpbeam::{Backend, ChannelLayout, DasOptions, DasPlan, Interpolation, Window};
+use warpbeam::{Backend, ChannelLayout, DasOptions, DasPlan, Interpolation, Tensor, Window};
 
 /// NaN in one sample of one frame reaches exactly the voxels of that frame that use the sample.
 fn one_nan<T: TestSample>(backend: &Backend) {
@@ -112,6 +112,57 @@ fn plans_keep_nothing<T: TestSample>(backend: &Backend) {
     );
 }
 
+/// Two plans at once, each with a stream of its own, do not disturb each other.
+fn interleaved_plans<T: TestSample>(backend: &Backend) {
+    let mut rng = rng();
+    let mut sides = Vec::new();
+    for channels in [40, 23] {
+        let case = Case {
+            channels,
+            ..Case::default()
+        };
+        let (geometry, _) = case.geometry(&mut rng, T::PRECISION);
+        let data = case.data::<T>(&mut rng);
+        let plan = DasPlan::<T>::new(backend, &geometry, &case.options).unwrap();
+        let image = plan.run(data.view()).unwrap();
+        let data = Tensor::from_array(backend, &data).unwrap();
+        let out = Tensor::zeros(backend, image.shape()).unwrap();
+        sides.push((plan, image, data, out, backend.stream().unwrap()));
+    }
+    for _ in 0..50 {
+        for (plan, _, data, out, stream) in &mut sides {
+            plan.run_into(data, out, stream).unwrap();
+        }
+        for (_, image, _, out, stream) in &sides {
+            stream.synchronize().unwrap();
+            assert_same_bits("interleaved", &out.to_array().unwrap(), image);
+        }
+    }
+}
+
+/// One plan serves several threads.
+fn threads<T: TestSample>(backend: &Backend) {
+    let mut rng = rng();
+    let case = Case {
+        batch: 11,
+        ..Case::default()
+    };
+    let (geometry, _) = case.geometry(&mut rng, T::PRECISION);
+    let plan = DasPlan::<T>::new(backend, &geometry, &case.options).unwrap();
+    let work: Vec<_> = (0..4).map(|_| case.data::<T>(&mut rng)).collect();
+    let images: Vec<_> = work.iter().map(|data| plan.run(data.view()).unwrap()).collect();
+    std::thread::scope(|scope| {
+        for (data, image) in work.iter().zip(&images) {
+            let plan = &plan;
+            scope.spawn(move || {
+                for _ in 0..10 {
+                    assert_same_bits("from a thread", &plan.run(data.view()).unwrap(), image);
+                }
+            });
+        }
+    });
+}
+
 integration_tests::on_every_backend! {
     one_nan_f16: super::one_nan::<f16>;
     one_nan_f32: super::one_nan::<f32>;
@@ -124,4 +175,6 @@ integration_tests::on_every_backend! {
 integration_tests::on_every_backend_and_type! {
     stale_output;
     plans_keep_nothing;
+    interleaved_plans;
+    threads;
 }

@@ -23,7 +23,7 @@ pub(crate) fn check<T: TestSample>(backend: &Backend, case: &Case, rng: &mut fas
     tally.assert_within_bound::<T>(&case.describe(), &case.options);
 }
 
-fn apertures() -> [(f64, Window); 6] {
+fn apertures() -> [(f64, Window); 8] {
     [
         (0.0, Window::Hann),
         (1.0, Window::Boxcar),
@@ -31,6 +31,9 @@ fn apertures() -> [(f64, Window); 6] {
         (1.5, Window::Hamming),
         (0.5, Window::Tukey { taper: 0.25 }),
         (1.0, Window::Tukey { taper: 0.0 }),
+        (0.9, Window::Tukey { taper: 1.0 }),
+        // Most voxels hear no element, some hear one.
+        (20.0, Window::Hamming),
     ]
 }
 
@@ -101,7 +104,7 @@ fn deep<T: TestSample>(backend: &Backend) {
 fn anything<T: TestSample>(backend: &Backend) {
     let mut rng = rng();
     for _ in 0..100 {
-        let (f_number, window) = apertures()[rng.usize(..6)];
+        let (f_number, window) = apertures()[rng.usize(..apertures().len())];
         let options = DasOptions {
             layout: [ChannelLayout::ChannelTransmit, ChannelLayout::TransmitChannel][rng.usize(..2)],
             interpolation: [Interpolation::Linear, Interpolation::Nearest][rng.usize(..2)],
