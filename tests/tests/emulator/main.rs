@@ -1,0 +1,6 @@
+//! Every kernel on the CPU, under an emulator that is stricter than a GPU: results against oracles, traffic against
+//! what was measured on hardware.
+
+mod das_voxel;
+mod payload;
+mod probes;
