@@ -50,7 +50,7 @@ mod flags {
 fn main() -> anyhow::Result<()> {
     let flags = flags::Xtask::from_env_or_exit();
     match flags.subcommand {
-        flags::XtaskCmd::Demo(demo) => demo::run(demo::Flags {
+        flags::XtaskCmd::Demo(demo) => demo::run(&demo::Flags {
             input: demo.input,
             output: demo.output.unwrap_or_else(|| PathBuf::from("out")),
         }),

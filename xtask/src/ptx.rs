@@ -7,7 +7,8 @@ use anyhow::{Context, bail, ensure};
 use cuda_builder::{
     Arch, CudaBuilder, CudaTools, KernelInstructions, KernelResources, LaunchBounds, instruction_counts,
 };
-use kernels::FAMILIES;
+use cuda_std::KernelInfo;
+use kernels::{FAMILIES, FAMILIES_FROM_SM_80};
 use std::fs;
 use std::path::PathBuf;
 
@@ -45,10 +46,14 @@ fn path(arch: Arch) -> PathBuf {
         .join(format!("{}.ptx", arch))
 }
 
+/// The kernels that PTX for this architecture has.
+fn kernels_of(arch: Arch) -> impl Iterator<Item = &'static KernelInfo> {
+    let later = if arch == Arch::Sm70 { &[] } else { FAMILIES_FROM_SM_80 };
+    FAMILIES.iter().chain(later).copied().flatten()
+}
+
 fn builder(arch: Arch) -> CudaBuilder {
-    let bounds = FAMILIES
-        .iter()
-        .flat_map(|family| family.iter())
+    let bounds = kernels_of(arch)
         .map(|kernel| LaunchBounds::new(kernel.name, kernel.threads_per_block, kernel.blocks_per_multiprocessor));
     CudaBuilder::new(workspace::root().join("crates/kernels"))
         .arch(arch)
@@ -68,7 +73,7 @@ fn check_resources(arch: Arch) -> anyhow::Result<()> {
         }
     };
     let mut faults = Vec::new();
-    for kernel in FAMILIES.iter().flat_map(|family| family.iter()) {
+    for kernel in kernels_of(arch) {
         let Some(counted) = instructions.iter().find(|counted| counted.name == kernel.name) else {
             faults.push(format!("{} is not in {}", kernel.name, path.display()));
             continue;
@@ -92,11 +97,7 @@ fn check_resources(arch: Arch) -> anyhow::Result<()> {
 }
 
 /// What is wrong with a kernel's numbers.
-fn exceeded(
-    kernel: &cuda_std::KernelInfo,
-    counted: &KernelInstructions,
-    used: Option<&KernelResources>,
-) -> Vec<String> {
+fn exceeded(kernel: &KernelInfo, counted: &KernelInstructions, used: Option<&KernelResources>) -> Vec<String> {
     let mut faults = Vec::new();
     let allowed = kernel.resources;
     let warp_operations = counted.shuffles + counted.votes + counted.matches + counted.reductions;

@@ -2,7 +2,7 @@
 
 use cuda_std::Element;
 use cuda_std::half::F16;
-use cuda_std::math::Real;
+use cuda_std::math::{Real, i16_to_f32};
 use num_complex::Complex;
 use wavefield::phase::TurnsPerSample;
 
@@ -117,7 +117,7 @@ macro_rules! sample {
 }
 
 sample! {
-    i16 => f32: f32::from;
+    i16 => f32: i16_to_f32;
     F16 => f32: F16::to_f32;
     f32 => f32: |sample| sample;
     f64 => f64: |sample| sample;
