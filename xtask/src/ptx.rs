@@ -43,7 +43,7 @@ pub(crate) fn run(check: bool, sass: Option<&str>) -> anyhow::Result<()> {
 fn path(arch: Arch) -> PathBuf {
     workspace::root()
         .join("crates/warpbeam/ptx")
-        .join(format!("{}.ptx", arch))
+        .join(format!("{arch}.ptx"))
 }
 
 /// The kernels that PTX for this architecture has.

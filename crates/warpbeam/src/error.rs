@@ -94,7 +94,10 @@ pub enum Error {
 }
 
 fn available(bytes: Option<u64>) -> String {
-    bytes.map_or_else(|| "that much is not available".to_owned(), |bytes| format!("{bytes} bytes are available"))
+    bytes.map_or_else(
+        || "that much is not available".to_owned(),
+        |bytes| format!("{bytes} bytes are available"),
+    )
 }
 
 /// The library's result.

@@ -39,10 +39,9 @@ impl<R: Real> Aperture<R> {
     /// The aperture of an f-number (0: all elements) and a window.
     pub fn new(f_number: f64, window: Window) -> Self {
         let (flat, half_turns, pedestal) = match window {
-            Window::Boxcar => (1.0, 0.0, 1.0),
+            Window::Boxcar | Window::Tukey { taper: 0.0 } => (1.0, 0.0, 1.0),
             Window::Hann => (0.0, 1.0, 0.5),
             Window::Hamming => (0.0, 1.0, 0.54),
-            Window::Tukey { taper } if taper == 0.0 => (1.0, 0.0, 1.0),
             Window::Tukey { taper } => (1.0 - taper, 1.0 / taper, 0.5),
         };
         Self {
@@ -74,13 +73,14 @@ impl<R: Real> Aperture<R> {
         let lateral = lateral_squared.sqrt();
         // Positive only where the half-width is.
         let beyond = lateral - self.flat * half_width;
-        if !(beyond > R::ZERO) {
-            return R::ONE;
+        if beyond > R::ZERO {
+            let half_turns = (beyond * self.half_turns).divide(half_width);
+            let half_turns = if half_turns < R::ONE { half_turns } else { R::ONE };
+            let (cosine, _) = (half_turns * R::HALF).cos_sin_turn();
+            self.pedestal + (R::ONE - self.pedestal) * cosine
+        } else {
+            R::ONE
         }
-        let half_turns = (beyond * self.half_turns).divide(half_width);
-        let half_turns = if half_turns < R::ONE { half_turns } else { R::ONE };
-        let (cosine, _) = (half_turns * R::HALF).cos_sin_turn();
-        self.pedestal + (R::ONE - self.pedestal) * cosine
     }
 }
 
@@ -97,7 +97,8 @@ pub fn receive_weight<R: Real>(
     aperture: &Aperture<R>,
 ) -> R {
     let depth = dot(offset, normal);
-    if !(depth >= cosine_bound * distance) {
+    let is_heard = depth >= cosine_bound * distance;
+    if !is_heard {
         return R::ZERO;
     }
     if !aperture.is_limited() {

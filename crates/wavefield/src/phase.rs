@@ -45,7 +45,10 @@ mod tests {
         let (omega_per_sample, delay) = (1.3_f64, 17.25_f64);
         let demodulated = (-omega_per_sample * delay).sin_cos();
         let (c, s) = TurnsPerSample::<f64>::from_radians(omega_per_sample).cos_sin(delay, 0.0);
-        let product = (c * demodulated.1 - s * demodulated.0, c * demodulated.0 + s * demodulated.1);
+        let product = (
+            c * demodulated.1 - s * demodulated.0,
+            c * demodulated.0 + s * demodulated.1,
+        );
         assert!((product.0 - 1.0).abs() < 1e-14 && product.1.abs() < 1e-14);
     }
 

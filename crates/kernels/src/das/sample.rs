@@ -23,9 +23,11 @@ pub trait Value: Element {
     ) -> Self;
 
     /// `self + (next − self) · fraction`.
+    #[must_use]
     fn interpolate(self, next: Self, fraction: Self::Real) -> Self;
 
     /// `self + weight · value`.
+    #[must_use]
     fn accumulate(self, weight: Self, value: Self) -> Self;
 }
 

@@ -33,9 +33,9 @@ pub(super) struct CudaDas<T: Sample> {
 /// Where the geometry is.
 enum Geometry<T: Sample> {
     /// All of it on the device.
-    Resident(DeviceGeometry<T>),
+    Resident(Box<DeviceGeometry<T>>),
     /// On the host, brought over a piece at a time.
-    Host(Prepared<T::Real>),
+    Host(Box<Prepared<T::Real>>),
 }
 
 /// What does not depend on the voxels.
@@ -105,9 +105,9 @@ impl<T: Sample> CudaDas<T> {
         // Half the memory stays for data and output.
         let is_resident = budget(backend, memory_limit_bytes).is_none_or(|budget| geometry_bytes <= budget / 2);
         let geometry = if is_resident {
-            Geometry::Resident(DeviceGeometry::new(backend, &prepared, 0..n_voxels)?)
+            Geometry::Resident(Box::new(DeviceGeometry::new(backend, &prepared, 0..n_voxels)?))
         } else {
-            Geometry::Host(prepared)
+            Geometry::Host(Box::new(prepared))
         };
         for tile in [Tile::One, Tile::Many] {
             cuda.prepare(&<T::Device as Instances>::kernel(parameters.taps, tile))?;
@@ -125,7 +125,7 @@ impl<T: Sample> CudaDas<T> {
     }
 
     /// Reconstructs data on the host (batch, channel, transmit, sample) into `output` (batch, voxel) on the host.
-    pub(super) fn run(&self, data: ArrayView4<'_, T>, mut output: ArrayViewMut2<'_, T::Sum>) -> Result<()> {
+    pub(super) fn run(&self, data: &ArrayView4<'_, T>, mut output: ArrayViewMut2<'_, T::Sum>) -> Result<()> {
         let (n_batch, n_channels, n_transmits, n_samples) = data.dim();
         if output.is_empty() {
             return Ok(());
@@ -136,7 +136,7 @@ impl<T: Sample> CudaDas<T> {
             let range = first_voxel..self.n_voxels.min(first_voxel + voxels);
             let brought;
             let (geometry, within) = match &self.geometry {
-                Geometry::Resident(geometry) => (geometry, range.clone()),
+                Geometry::Resident(geometry) => (&**geometry, range.clone()),
                 Geometry::Host(prepared) => {
                     brought = DeviceGeometry::new(&self.backend, prepared, range.clone())?;
                     (&brought, 0..range.len())
@@ -211,7 +211,7 @@ impl<T: Sample> CudaDas<T> {
         let fits = strides
             .batch
             .checked_mul(u64::from(ITEMS - 1))
-            .is_some_and(|span| span <= u64::from(u32::MAX));
+            .is_some_and(|span| u32::try_from(span).is_ok());
         let (tile, items) = if n_batch > 1 && fits {
             (Tile::Many, ITEMS as usize)
         } else {

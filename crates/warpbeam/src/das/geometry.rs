@@ -133,9 +133,10 @@ fn finite<D: Dimension>(what: &'static str, array: &ArrayRef<f64, D>) -> Result<
 where
     D::Pattern: PatternIndex,
 {
+    let limit = f64::from(f32::MAX);
     let bad = array
         .indexed_iter()
-        .find(|(_, value)| !(value.abs() <= f64::from(f32::MAX)));
+        .find(|(_, value)| !(-limit..=limit).contains(*value));
     match bad {
         None => Ok(()),
         Some((index, value)) => Err(Error::NotFinite {

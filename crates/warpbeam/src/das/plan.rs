@@ -32,9 +32,9 @@ pub struct DasPlan<T: Sample> {
 }
 
 enum Engine<T: Sample> {
-    Cpu(Prepared<T::Real>),
+    Cpu(Box<Prepared<T::Real>>),
     #[cfg(feature = "cuda")]
-    Cuda(CudaDas<T>),
+    Cuda(Box<CudaDas<T>>),
 }
 
 impl<T: Sample> DasPlan<T> {
@@ -52,11 +52,16 @@ impl<T: Sample> DasPlan<T> {
         let prepared = Prepared::new(geometry, options);
         #[cfg(feature = "cuda")]
         let engine = match backend.as_cuda() {
-            Some(cuda) => Engine::Cuda(CudaDas::new(backend, cuda, prepared, options.memory_limit_bytes)?),
-            None => Engine::Cpu(prepared),
+            Some(cuda) => Engine::Cuda(Box::new(CudaDas::new(
+                backend,
+                cuda,
+                prepared,
+                options.memory_limit_bytes,
+            )?)),
+            None => Engine::Cpu(Box::new(prepared)),
         };
         #[cfg(not(feature = "cuda"))]
-        let engine = Engine::Cpu(prepared);
+        let engine = Engine::Cpu(Box::new(prepared));
         Ok(Self {
             backend: backend.clone(),
             grid_shape: geometry.grid_shape().to_vec(),
@@ -92,15 +97,15 @@ impl<T: Sample> DasPlan<T> {
     /// fit on the host, and what the device reports.
     pub fn run<D: Dimension>(&self, data: ArrayView<'_, T, D>) -> Result<ArrayD<T::Sum>> {
         let data = data.into_dyn();
-        let (view, output_shape) = self.data_view(&data)?;
+        let (view, output_shape) = self.data_view(data.view())?;
         let n_batch = view.shape()[0];
         let mut output = zeroed::<T::Sum>(n_batch.saturating_mul(self.n_voxels()), "the reconstructed image")?;
         let shape = Ix2(n_batch, self.n_voxels());
         let target = ArrayViewMut2::from_shape(shape, &mut output).map_err(|_| self.data_mismatch(data.shape()))?;
         match &self.engine {
-            Engine::Cpu(prepared) => cpu::run(prepared, view, target, self.memory_limit_bytes),
+            Engine::Cpu(prepared) => cpu::run(prepared, &view, target, self.memory_limit_bytes),
             #[cfg(feature = "cuda")]
-            Engine::Cuda(engine) => engine.run(view, target)?,
+            Engine::Cuda(engine) => engine.run(&view, target)?,
         }
         ArrayD::from_shape_vec(IxDyn(&output_shape), output).map_err(|_| self.data_mismatch(data.shape()))
     }
@@ -129,7 +134,7 @@ impl<T: Sample> DasPlan<T> {
                 let target = output.host_slice_mut("the output")?;
                 let target = ArrayViewMut2::from_shape(Ix2(n_batch, self.n_voxels()), target)
                     .map_err(|_| self.data_mismatch(data.shape()))?;
-                cpu::run(prepared, self.canonical(view), target, self.memory_limit_bytes);
+                cpu::run(prepared, &self.canonical(view), target, self.memory_limit_bytes);
                 Ok(())
             }
             #[cfg(feature = "cuda")]
@@ -211,22 +216,23 @@ impl<T: Sample> DasPlan<T> {
     }
 
     /// A view in the order (batch, channel, transmit, sample).
-    fn canonical<'a, U>(&self, view: ArrayView4<'a, U>) -> ArrayView4<'a, U> {
-        match self.layout {
-            ChannelLayout::ChannelTransmit => view,
-            ChannelLayout::TransmitChannel => view.permuted_axes([0, 2, 1, 3]),
+    fn canonical<'a, U>(&self, mut view: ArrayView4<'a, U>) -> ArrayView4<'a, U> {
+        if self.layout == ChannelLayout::TransmitChannel {
+            view.swap_axes(1, 2);
         }
+        view
     }
 
-    fn data_view<'a>(&self, data: &ArrayView<'a, T, IxDyn>) -> Result<(ArrayView4<'a, T>, Vec<usize>)> {
+    fn data_view<'a>(&self, data: ArrayView<'a, T, IxDyn>) -> Result<(ArrayView4<'a, T>, Vec<usize>)> {
         let (_, _, output_shape) = self.data_shape(data.shape())?;
-        let mut view = data.clone();
+        let shape = data.shape().to_vec();
+        let mut view = data;
         if view.ndim() == 3 {
             view.insert_axis_inplace(ndarray::Axis(0));
         }
         let view = view
             .into_dimensionality::<Ix4>()
-            .map_err(|_| self.data_mismatch(data.shape()))?;
+            .map_err(|_| self.data_mismatch(&shape))?;
         Ok((self.canonical(view), output_shape))
     }
 }

@@ -23,7 +23,7 @@ const PACK_FROM: usize = 8;
 /// Reconstructs `data` (batch, channel, transmit, sample) into `output` (batch, voxel).
 pub(super) fn run<T: Sample>(
     prepared: &Prepared<T::Real>,
-    data: ArrayView4<'_, T>,
+    data: &ArrayView4<'_, T>,
     mut output: ArrayViewMut2<'_, T::Sum>,
     memory_limit_bytes: Option<u64>,
 ) {
@@ -31,7 +31,7 @@ pub(super) fn run<T: Sample>(
     if output.is_empty() {
         return;
     }
-    let widest = packed::items_within(data.raw_dim(), size_of::<T::Real>() * T::PARTS, memory_limit_bytes);
+    let widest = packed::items_within(&data.raw_dim(), size_of::<T::Real>() * T::PARTS, memory_limit_bytes);
     if n_batch < PACK_FROM || widest == 0 {
         strided::run(prepared, data, output);
         return;
@@ -40,7 +40,7 @@ pub(super) fn run<T: Sample>(
         let items = Slice::from(first..n_batch.min(first + widest));
         packed::run(
             prepared,
-            data.slice_axis(Axis(0), items),
+            &data.slice_axis(Axis(0), items),
             output.slice_axis_mut(Axis(0), items),
         );
     }

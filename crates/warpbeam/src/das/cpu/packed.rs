@@ -21,7 +21,7 @@ const MOST_ITEMS: usize = 64;
 const SAMPLES_AT_A_TIME: usize = 32;
 
 /// How many batch items may be packed at a time within a memory limit; 0 if not even one row of lanes.
-pub(super) fn items_within(data: Ix4, sample_bytes: usize, memory_limit_bytes: Option<u64>) -> usize {
+pub(super) fn items_within(data: &Ix4, sample_bytes: usize, memory_limit_bytes: Option<u64>) -> usize {
     let row_bytes = (data[1] * data[2] * data[3] * sample_bytes * LANES) as u64;
     match memory_limit_bytes.or_else(|| crate::device::Backend::cpu().available_memory_bytes()) {
         None => MOST_ITEMS,
@@ -34,10 +34,10 @@ pub(super) fn items_within(data: Ix4, sample_bytes: usize, memory_limit_bytes: O
 /// Reconstructs `data` (batch, channel, transmit, sample) into `output` (batch, voxel).
 pub(super) fn run<T: Sample>(
     prepared: &Prepared<T::Real>,
-    data: ArrayView4<'_, T>,
+    data: &ArrayView4<'_, T>,
     mut output: ArrayViewMut2<'_, T::Sum>,
 ) {
-    let packed = Packed::new(&data);
+    let packed = Packed::new(data);
     output
         .axis_chunks_iter_mut(Axis(1), TILE)
         .into_par_iter()

@@ -11,7 +11,7 @@ use rayon::prelude::*;
 /// Reconstructs `data` (batch, channel, transmit, sample) into `output` (batch, voxel).
 pub(super) fn run<T: Sample>(
     prepared: &Prepared<T::Real>,
-    data: ArrayView4<'_, T>,
+    data: &ArrayView4<'_, T>,
     mut output: ArrayViewMut2<'_, T::Sum>,
 ) {
     output
@@ -30,7 +30,7 @@ pub(super) fn run<T: Sample>(
 
 struct Tile<'a, T: Sample> {
     prepared: &'a Prepared<T::Real>,
-    data: ArrayView4<'a, T>,
+    data: &'a ArrayView4<'a, T>,
     output: ArrayViewMut2<'a, T::Sum>,
     first_voxel: usize,
 }
@@ -70,7 +70,7 @@ impl<T: Sample> Tile<'_, T> {
                 );
                 for (item, sums) in sums.iter_mut().enumerate() {
                     let samples = self.data.slice(s![item, channel, transmit, ..]);
-                    accumulate::<T, COMPLEX>(samples, &taps, self.prepared.interpolation, sums);
+                    accumulate::<T, COMPLEX>(&samples, &taps, self.prepared.interpolation, sums);
                 }
             }
         }
@@ -84,12 +84,12 @@ impl<T: Sample> Tile<'_, T> {
 
 #[inline(always)]
 fn accumulate<T: Sample, const COMPLEX: bool>(
-    samples: ArrayView1<'_, T>,
+    samples: &ArrayView1<'_, T>,
     taps: &Taps<T::Real>,
     interpolation: Interpolation,
     sums: &mut [[T::Real; 2]; TILE],
 ) {
-    for v in 0..TILE {
+    for (v, sums) in sums.iter_mut().enumerate() {
         if taps.first[v] == UNUSED {
             continue;
         }
@@ -101,8 +101,8 @@ fn accumulate<T: Sample, const COMPLEX: bool>(
                 Real::mul_add(next - here, taps.fraction[v], here)
             }
         };
-        let [real, imaginary] = sums[v];
-        sums[v] = if COMPLEX {
+        let [real, imaginary] = *sums;
+        *sums = if COMPLEX {
             let (value_real, value_imaginary) = (value(0), value(1));
             [
                 Real::mul_add(

@@ -92,15 +92,15 @@ impl<R: Real> Taps<R> {
         if !prepared.normals.is_empty() {
             let [normal_x, normal_y] = prepared.normals[2 * channel];
             let [normal_z, bound] = prepared.normals[2 * channel + 1];
-            for v in 0..TILE {
+            for (v, amplitude) in amplitudes.iter_mut().enumerate() {
                 let offset = [voxels.x[v] - x, voxels.y[v] - y, voxels.z[v] - z];
                 let normal = [normal_x, normal_y, normal_z];
                 let weight = receive_weight(offset, length(offset), normal, bound, &prepared.aperture);
-                amplitudes[v] = amplitudes[v] * weight;
+                *amplitude = *amplitude * weight;
             }
         }
         for v in 0..TILE {
-            let used = in_range(delays[v], n_samples) & (amplitudes[v] != R::ZERO);
+            let used = in_range(delays[v], n_samples) && amplitudes[v] != R::ZERO;
             let delay = if used { delays[v] } else { R::ZERO };
             let (first, fraction) = match prepared.interpolation {
                 Interpolation::Nearest => (nearest(delay), R::ZERO),

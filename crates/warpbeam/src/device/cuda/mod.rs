@@ -7,6 +7,8 @@ mod failure;
 mod launch;
 mod memory;
 mod module;
+#[cfg(test)]
+mod probes;
 mod stream;
 #[cfg(test)]
 mod tests;
