@@ -32,7 +32,7 @@ pub const WARP_WORDS: u32 = 8;
 /// Threads of a block of `probe_number`.
 pub const NUMBER_THREADS: u32 = 128;
 /// Words that `probe_number` writes a thread.
-pub const NUMBER_WORDS: u32 = 12;
+pub const NUMBER_WORDS: u32 = 11;
 /// Bytes that `probe_memory` moves, in elements of 1, 2, 4, 8 and 16.
 pub const MEMORY_BYTES: u32 = THREADS * (1 + 2 + 4 + 8 + 16);
 /// Elements from row to row, or column to column, of an operand of `probe_wmma`.
@@ -103,8 +103,9 @@ cuda_std::kernels! {
             let single = f32::from_bits(bits);
             let double = f64::from(single);
             let (cosine, sine) = (single - single.round_small()).cos_sin_turn();
-            let root = Real::sqrt(double.abs()).to_bits();
-            let fused = Real::mul_add(double, double, 1e-9).to_bits();
+            // Folded, not cut in two: stored as a word of 32 bits, the low half of a double that comes right from a square
+            // root is converted to an integer by ptxas 13.0.
+            let fold = |double: f64| (double.to_bits() ^ (double.to_bits() >> 32)) as u32;
             let words = [
                 F16(bits as u16).to_f32().to_bits(),
                 u32::from(F16::from_f32(single).0),
@@ -112,9 +113,8 @@ cuda_std::kernels! {
                 single.round_small().to_bits(),
                 single.floor_i32() as u32,
                 double.floor_i32() as u32,
-                root as u32,
-                (root >> 32) as u32,
-                fused as u32 ^ (fused >> 32) as u32,
+                fold(Real::sqrt(double.abs())),
+                fold(Real::mul_add(double, double, 1e-9)),
                 Real::sqrt(single.abs()).to_bits(),
                 cosine.to_bits(),
                 sine.to_bits(),

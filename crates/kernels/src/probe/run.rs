@@ -228,11 +228,11 @@ fn number<M: Machine>(machine: &M, name: &'static str, input: Vec<u32>) -> Resul
     let mut equality = [Equality::Bits; NUMBER_WORDS as usize];
     equality[0] = Equality::Float;
     // Within a unit in the last place, and numbers below the least normal one are none to the device.
-    equality[9] = Equality::Within {
+    equality[8] = Equality::Within {
         relative: 2.0 * f64::from(f32::EPSILON),
         absolute: 1.1e-19,
     };
-    equality[10..].fill(Equality::Within {
+    equality[9..].fill(Equality::Within {
         relative: 0.0,
         absolute: 1e-6,
     });
