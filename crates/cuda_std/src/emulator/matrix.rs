@@ -163,9 +163,9 @@ fn tf32(register: u32) -> f32 {
     f32::from_bits(register & 0xffff_e000)
 }
 
-/// The sum and the products, which are exact, added one after the other.
+/// The sum and the products, added one after the other; a product of 11 bits by 11 bits is exact.
 pub(super) fn add_products(sum: f32, factors: impl Iterator<Item = (f32, f32)>) -> f32 {
-    let sum = factors.fold(sum, |sum, (a, b)| a.mul_add(b, sum));
+    let sum = factors.fold(sum, |sum, (a, b)| sum + a * b);
     // The only NaN that the hardware makes.
     if sum.is_nan() { f32::from_bits(0x7fff_ffff) } else { sum }
 }
