@@ -216,6 +216,15 @@ kernels_of_slices! {
         }
     }
 
+    /// One block clears what all blocks count: they are not ordered, whatever its own barrier says.
+    atomics_on_what_a_block_clears(p) {
+        if thread::block_idx_x() == 0 && thread::thread_idx_x() == 0 {
+            p.output.store(0, 0);
+        }
+        thread::sync_threads();
+        atomic::add(p.output, 0, 1); // atomics_on_what_a_block_clears
+    }
+
     /// Half of the block is at another barrier.
     #[allow(clippy::if_same_then_else, reason = "that is the fault")]
     barriers_of_two_lines(_p) {
@@ -403,6 +412,7 @@ mod kinds {
             instruction: I::GlobalLoad, other: Party { instruction: I::GlobalStore, .. }, ..
         },
         atomic_and_store(1, 64): Race { memory: "global", .. },
+        atomics_on_what_a_block_clears(2, 64): Race { instruction: I::GlobalAtomic, memory: "global", .. },
         barriers_of_two_lines(1, 64): Divergent { instruction: I::Barrier, other_instruction: I::Barrier, .. },
         barrier_without_all(1, 64): Exited { instruction: I::Barrier, other_thread: 40 },
         shuffle_without_all(1, 64): Exited { instruction: I::Shuffle, other_thread: 37 },

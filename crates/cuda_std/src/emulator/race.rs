@@ -12,11 +12,13 @@ const SAME_WARP: u16 = 1 << 10;
 /// Several threads of several warps.
 const SEVERAL: u16 = 1 << 11;
 /// Atomic operations, which do not conflict with each other.
-pub(super) const ATOMIC: u16 = 1 << 12;
+const ATOMIC: u16 = 1 << 12;
 /// Some read of the launch so far came through a read-only slice.
-pub(super) const READ_ONLY: u16 = 1 << 13;
+const READ_ONLY: u16 = 1 << 13;
 /// An asynchronous copy that has not been waited for.
 const PENDING: u16 = 1 << 14;
+/// Some write of the block so far was no atomic operation: what other blocks do atomically conflicts with it.
+const PLAIN: u16 = 1 << 15;
 
 /// An access, or several unordered accesses of the same kind.
 #[derive(Clone, Copy, Default)]
@@ -97,6 +99,12 @@ impl Mark {
     #[inline]
     pub(super) fn owner(self) -> u16 {
         self.thread & THREAD
+    }
+
+    /// Whether all writes of the block to these bytes were atomic operations.
+    #[inline]
+    pub(super) fn is_all_atomic(self) -> bool {
+        self.thread & (ATOMIC | PLAIN) == ATOMIC
     }
 
     /// Whether the mark was made in the block that started then.
@@ -192,11 +200,12 @@ impl Granule {
                         site: who.site,
                     }
                 };
-                if atomic {
-                    self.write.thread |= ATOMIC;
-                } else if touch == Touch::Begin {
-                    self.write.thread |= PENDING;
-                }
+                self.write.thread |= match touch {
+                    Touch::Atomic | Touch::AtomicWritten if written => ATOMIC | write.thread & PLAIN,
+                    Touch::Atomic | Touch::AtomicWritten => ATOMIC,
+                    Touch::Begin => PLAIN | PENDING,
+                    _ => PLAIN,
+                };
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 
 use super::Instruction;
 use super::marks::{Marks, Page, PageMap};
-use super::race::{ATOMIC, Mark};
+use super::race::Mark;
 use super::report::Traffic;
 use super::site::Sites;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -35,6 +35,7 @@ pub(super) struct Owner {
     block: u32,
     thread: u16,
     pub(super) site: u16,
+    is_all_atomic: bool,
 }
 
 #[derive(Clone, Copy, Default)]
@@ -54,8 +55,9 @@ impl Owner {
     fn new(block: u32, mark: Mark) -> Self {
         Self {
             block: block + 1,
-            thread: mark.owner() | mark.thread & ATOMIC,
+            thread: mark.owner(),
             site: mark.site,
+            is_all_atomic: mark.is_all_atomic(),
         }
     }
 
@@ -68,7 +70,7 @@ impl Owner {
     }
 
     pub(super) fn thread(self) -> u32 {
-        u32::from(self.thread & !ATOMIC)
+        u32::from(self.thread)
     }
 }
 
@@ -146,7 +148,7 @@ impl Owners {
     #[inline]
     fn meet(&mut self, block: u32, block_start: u32, write: Mark, read: Mark) -> Option<(Mark, Owner)> {
         if write.is_since(block_start) {
-            let both_atomic = write.thread & self.write.thread & ATOMIC != 0;
+            let both_atomic = write.is_all_atomic() && self.write.is_all_atomic;
             if self.write.is_somebody() && !both_atomic {
                 return Some((write, self.write));
             }
