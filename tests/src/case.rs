@@ -119,7 +119,12 @@ impl Case {
         );
     }
 
-    fn draw(&self, rng: &mut Rng) -> DasGeometry {
+    /// Random geometry as it comes.
+    ///
+    /// # Panics
+    ///
+    /// Never: the shapes fit each other.
+    pub fn draw(&self, rng: &mut Rng) -> DasGeometry {
         let (element_positions, normals) = self.draw_elements(rng);
         let mut voxels = Array2::from_shape_fn((self.n_voxels(), 3), |(_, axis)| match axis {
             2 => between(rng, -4.0, 60.0),

@@ -4,7 +4,6 @@ use integration_tests::backends::gpu;
 use integration_tests::bits::assert_same_bits;
 use integration_tests::case::Case;
 use integration_tests::random::rng;
-use integration_tests::sample::Precision;
 use num_complex::Complex32;
 use warpbeam::{Backend, DasPlan, Error, Tensor};
 
@@ -33,7 +32,7 @@ fn lifetime(gpu: &Backend) {
         grid: vec![32, 32, 16],
         ..Case::default()
     };
-    let (geometry, _) = case.geometry(&mut rng, Precision::Single);
+    let geometry = case.draw(&mut rng);
     let data = case.data::<Complex32>(&mut rng);
     let run = || {
         DasPlan::<Complex32>::new(gpu, &geometry, &case.options)
@@ -61,7 +60,7 @@ fn nearly_full(gpu: &Backend) {
         samples: 512,
         ..Case::default()
     };
-    let (geometry, _) = case.geometry(&mut rng, Precision::Single);
+    let geometry = case.draw(&mut rng);
     let data = case.data::<Complex32>(&mut rng);
     let image = DasPlan::<Complex32>::new(gpu, &geometry, &case.options)
         .unwrap()

@@ -37,45 +37,51 @@ fn apertures() -> [(f64, Window); 8] {
     ]
 }
 
+/// Short and long batches, interpolations and layouts.
+fn readings() -> impl Iterator<Item = (usize, Interpolation, ChannelLayout)> {
+    let layouts = [ChannelLayout::ChannelTransmit, ChannelLayout::TransmitChannel];
+    let ways = [Interpolation::Linear, Interpolation::Nearest].map(|way| layouts.map(|layout| (way, layout)));
+    [2, 9].into_iter().flat_map(move |batch| {
+        ways.into_iter()
+            .flatten()
+            .map(move |(way, layout)| (batch, way, layout))
+    })
+}
+
+/// Elements and their cosine bounds.
+const RECEIVERS: [(Elements, Option<f64>); 6] = [
+    (Elements::Planar, None),
+    (Elements::Planar, Some(0.6)),
+    (Elements::Convex, None),
+    (Elements::Convex, Some(0.4)),
+    (Elements::Free, None),
+    (Elements::Free, Some(0.0)),
+];
+
 fn every_combination<T: TestSample>(backend: &Backend) {
     let mut rng = rng();
-    let phases = if T::IS_COMPLEX {
-        vec![(0.0, 0), (0.9, 0), (-2.9, 3)]
-    } else {
-        vec![(0.0, 0)]
-    };
-    for interpolation in [Interpolation::Linear, Interpolation::Nearest] {
-        for layout in [ChannelLayout::ChannelTransmit, ChannelLayout::TransmitChannel] {
-            for (f_number, window) in apertures() {
-                for (elements, cosine_bound) in [
-                    (Elements::Planar, None),
-                    (Elements::Planar, Some(0.6)),
-                    (Elements::Convex, None),
-                    (Elements::Convex, Some(0.4)),
-                    (Elements::Free, None),
-                    (Elements::Free, Some(0.0)),
-                ] {
-                    for (phase_per_sample, n_offsets) in &phases {
-                        let options = DasOptions {
-                            layout,
-                            interpolation,
-                            phase_per_sample: *phase_per_sample,
-                            phase_offsets: (0..*n_offsets).map(|_| rng.f64() * 2000.0 - 1000.0).collect(),
-                            f_number,
-                            window,
-                            ..DasOptions::default()
-                        };
-                        check::<T>(
-                            backend,
-                            &Case {
-                                elements,
-                                cosine_bound,
-                                options,
-                                ..Case::default()
-                            },
-                            &mut rng,
-                        );
-                    }
+    let phases = [(0.0, 0), (0.9, 0), (-2.9, 3)];
+    for (batch, interpolation, layout) in readings() {
+        for (f_number, window) in apertures() {
+            for (elements, cosine_bound) in RECEIVERS {
+                for (phase_per_sample, n_offsets) in &phases[..if T::IS_COMPLEX { 3 } else { 1 }] {
+                    let options = DasOptions {
+                        layout,
+                        interpolation,
+                        phase_per_sample: *phase_per_sample,
+                        phase_offsets: (0..*n_offsets).map(|_| between(&mut rng, -1e3, 1e3)).collect(),
+                        f_number,
+                        window,
+                        ..DasOptions::default()
+                    };
+                    let case = Case {
+                        batch,
+                        elements,
+                        cosine_bound,
+                        options,
+                        ..Case::default()
+                    };
+                    check::<T>(backend, &case, &mut rng);
                 }
             }
         }

@@ -19,7 +19,7 @@ fn case<T: TestSample>() -> Case {
     };
     Case {
         elements: Elements::Convex,
-        batch: 5,
+        batch: 12,
         channels: 19,
         grid: vec![1000],
         options,
@@ -128,14 +128,18 @@ fn batch_chunks<T: TestSample>(backend: &Backend) {
 fn memory_limits<T: TestSample>(backend: &Backend) {
     let mut rng = rng();
     for layout in [ChannelLayout::ChannelTransmit, ChannelLayout::TransmitChannel] {
-        let mut case = case::<T>();
+        let mut case = Case {
+            batch: 40,
+            grid: vec![20, 15],
+            ..case::<T>()
+        };
         case.options.layout = layout;
         let (geometry, _) = case.geometry(&mut rng, T::PRECISION);
         let data = case.data::<T>(&mut rng);
         let image = run(backend, &geometry, &case.options, &data);
         let frame_bytes = (size_of::<T>() * case.channels * case.transmits * case.samples) as u64;
-        let everything = 5 * frame_bytes + (5 * 1000 * size_of::<T::Sum>()) as u64;
-        for limit in [everything / 2, 2 * frame_bytes, frame_bytes + 4096] {
+        let everything = 40 * frame_bytes + (40 * 300 * size_of::<T::Sum>()) as u64;
+        for limit in [everything / 2, 17 * frame_bytes, 2 * frame_bytes, frame_bytes + 4096] {
             let options = DasOptions {
                 memory_limit_bytes: Some(limit),
                 ..case.options.clone()
