@@ -30,10 +30,7 @@ pub(crate) fn run() -> anyhow::Result<()> {
         if features.is_empty() {
             fs::create_dir_all(folder.path().join(".cargo"))?;
             fs::write(folder.path().join(".cargo/config.toml"), settings)?;
-            fs::create_dir_all(folder.path().join("cuda/include"))?;
             fs::create_dir_all(folder.path().join("cuda/lib64"))?;
-            fs::write(folder.path().join("cuda/include/cuda.h"), "")?;
-            fs::write(folder.path().join("cuda/lib64/libcuda.a"), "!<arch>\n")?;
         }
         let shell = Shell::new()?;
         shell.change_dir(folder.path());

@@ -4,8 +4,11 @@
 //! `target/cuda-tools`. Where that fails it says what to install and goes on; what could not be checked is said.
 
 use crate::{dependency, ptx, workspace};
-use anyhow::bail;
+use anyhow::{Context, bail, ensure};
 use cuda_builder::{CudaTools, DeviceCompiler, tools};
+use kernels::{FAMILIES, FAMILIES_FROM_SM_80};
+use std::collections::BTreeSet;
+use std::fs;
 use std::time::Instant;
 use warpbeam::Backend;
 use xshell::{Shell, cmd};
@@ -124,10 +127,43 @@ fn tests(shell: &Shell) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Every kernel runs under the emulator: the suite's own log says which ones did.
 fn emulator(shell: &Shell) -> anyhow::Result<()> {
-    Ok(cmd!(
-        shell,
-        "cargo test --package integration-tests --test emulator -- --nocapture"
-    )
-    .run()?)
+    let log = workspace::target().join("emulated-launches.log");
+    if log.exists() {
+        fs::remove_file(&log)?;
+    }
+    cmd!(shell, "cargo test --quiet --package integration-tests --test emulator")
+        .env("CUDA_STD_LAUNCH_LOG", &log)
+        .run()?;
+    let text = fs::read_to_string(&log).context("the emulator's log of launches")?;
+    let mut launched = BTreeSet::new();
+    let mut seconds = 0.0;
+    for line in text.lines() {
+        let fields: Vec<_> = line.split('\t').collect();
+        let [kernel, _blocks, _threads, time] = fields[..] else {
+            bail!("the emulator's log has a line that is not kernel, blocks, threads, seconds: {line:?}");
+        };
+        launched.insert(kernel);
+        seconds += time.parse::<f64>().with_context(|| format!("seconds in {line:?}"))?;
+    }
+    let missing: Vec<_> = FAMILIES
+        .iter()
+        .chain(FAMILIES_FROM_SM_80)
+        .copied()
+        .flatten()
+        .map(|kernel| kernel.name)
+        .filter(|name| !launched.contains(name))
+        .collect();
+    ensure!(
+        missing.is_empty(),
+        "kernels without an emulator test: {}",
+        missing.join(", ")
+    );
+    println!(
+        "emulator: {} kernels, {} launches, {seconds:.1} s",
+        launched.len(),
+        text.lines().count()
+    );
+    Ok(())
 }

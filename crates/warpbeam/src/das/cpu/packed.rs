@@ -152,7 +152,7 @@ impl<T: Sample> Tile<'_, T> {
             let offsets_and_weights = voxels.transmit(self.prepared, transmit);
             for channel in 0..n_channels {
                 let n_samples = n_samples as i32;
-                taps.fill::<COMPLEX>(
+                taps.fill::<COMPLEX, LINEAR>(
                     self.prepared,
                     &voxels,
                     &offsets_and_weights,
@@ -195,38 +195,52 @@ fn accumulate<R: Real, const COMPLEX: bool, const LINEAR: bool>(
     sums: &mut [R],
 ) {
     let (fraction, real, imaginary) = (taps.fraction[v], taps.real[v], taps.imaginary[v]);
-    let value = |here: R, next: R| {
-        if LINEAR {
-            (next - here).mul_add(fraction, here)
-        } else {
-            here
-        }
-    };
-    let (here_real, here_imaginary) = here.split_at(items);
-    let (next_real, next_imaginary) = next.split_at(items);
+    let (here_real, here_imaginary) = rows(here, items);
+    let (next_real, next_imaginary) = rows(next, items);
     let (sums_real, sums_imaginary) = sums.split_at_mut(items);
-    let real_rows = sums_real.as_chunks_mut::<LANES>().0.iter_mut();
-    let real_rows = real_rows
-        .zip(here_real.as_chunks::<LANES>().0)
-        .zip(next_real.as_chunks::<LANES>().0);
+    let sums_real = sums_real.as_chunks_mut().0;
     if COMPLEX {
-        let imaginary_rows = sums_imaginary.as_chunks_mut::<LANES>().0.iter_mut();
-        let imaginary_rows = imaginary_rows
-            .zip(here_imaginary.as_chunks::<LANES>().0)
-            .zip(next_imaginary.as_chunks::<LANES>().0);
-        for (((sum_re, here_re), next_re), ((sum_im, here_im), next_im)) in real_rows.zip(imaginary_rows) {
-            for lane in 0..LANES {
-                let value_re = value(here_re[lane], next_re[lane]);
-                let value_im = value(here_im[lane], next_im[lane]);
-                sum_re[lane] = (-imaginary).mul_add(value_im, real.mul_add(value_re, sum_re[lane]));
-                sum_im[lane] = imaginary.mul_add(value_re, real.mul_add(value_im, sum_im[lane]));
-            }
+        let sums_imaginary = sums_imaginary.as_chunks_mut().0;
+        for block in 0..sums_real.len() {
+            let value_real = interpolated::<R, LINEAR>(here_real[block], next_real[block], fraction);
+            let value_imaginary = interpolated::<R, LINEAR>(here_imaginary[block], next_imaginary[block], fraction);
+            let sum = multiply_add(real, value_real, sums_real[block]);
+            sums_real[block] = multiply_add(-imaginary, value_imaginary, sum);
+            let sum = multiply_add(real, value_imaginary, sums_imaginary[block]);
+            sums_imaginary[block] = multiply_add(imaginary, value_real, sum);
         }
     } else {
-        for ((sum, here), next) in real_rows {
-            for lane in 0..LANES {
-                sum[lane] = real.mul_add(value(here[lane], next[lane]), sum[lane]);
-            }
+        for block in 0..sums_real.len() {
+            let value = interpolated::<R, LINEAR>(here_real[block], next_real[block], fraction);
+            sums_real[block] = multiply_add(real, value, sums_real[block]);
         }
     }
+}
+
+/// The real and the imaginary row of a sample, in blocks of lanes; real samples have an empty second row.
+#[inline(always)]
+fn rows<R>(sample: &[R], items: usize) -> (&[[R; LANES]], &[[R; LANES]]) {
+    let (real, imaginary) = sample.split_at(items);
+    (real.as_chunks().0, imaginary.as_chunks().0)
+}
+
+/// By value, as below: what is loaded before anything is stored can be a vector.
+#[inline(always)]
+fn interpolated<R: Real, const LINEAR: bool>(here: [R; LANES], next: [R; LANES], fraction: R) -> [R; LANES] {
+    if !LINEAR {
+        return here;
+    }
+    let mut value = here;
+    for lane in 0..LANES {
+        value[lane] = (next[lane] - here[lane]).mul_add(fraction, here[lane]);
+    }
+    value
+}
+
+#[inline(always)]
+fn multiply_add<R: Real>(factor: R, values: [R; LANES], mut sums: [R; LANES]) -> [R; LANES] {
+    for lane in 0..LANES {
+        sums[lane] = factor.mul_add(values[lane], sums[lane]);
+    }
+    sums
 }

@@ -40,17 +40,18 @@ impl<T: Sample> pulp::NullaryFnOnce for Tile<'_, T> {
 
     #[inline(always)]
     fn call(mut self) {
-        if T::PARTS == 2 {
-            self.sum::<true>();
-        } else {
-            self.sum::<false>();
+        match (T::PARTS == 2, self.prepared.interpolation) {
+            (true, Interpolation::Linear) => self.sum::<true, true>(),
+            (true, Interpolation::Nearest) => self.sum::<true, false>(),
+            (false, Interpolation::Linear) => self.sum::<false, true>(),
+            (false, Interpolation::Nearest) => self.sum::<false, false>(),
         }
     }
 }
 
 impl<T: Sample> Tile<'_, T> {
     #[inline(always)]
-    fn sum<const COMPLEX: bool>(&mut self) {
+    fn sum<const COMPLEX: bool, const LINEAR: bool>(&mut self) {
         let (n_batch, n_channels, n_transmits, n_samples) = self.data.dim();
         let n_voxels = self.output.len_of(Axis(1));
         let voxels = Voxels::new(self.prepared, self.first_voxel..self.first_voxel + n_voxels);
@@ -60,7 +61,7 @@ impl<T: Sample> Tile<'_, T> {
             let offsets_and_weights = voxels.transmit(self.prepared, transmit);
             for channel in 0..n_channels {
                 let n_samples = n_samples as i32;
-                taps.fill::<COMPLEX>(
+                taps.fill::<COMPLEX, LINEAR>(
                     self.prepared,
                     &voxels,
                     &offsets_and_weights,
@@ -70,7 +71,7 @@ impl<T: Sample> Tile<'_, T> {
                 );
                 for (item, sums) in sums.iter_mut().enumerate() {
                     let samples = self.data.slice(s![item, channel, transmit, ..]);
-                    accumulate::<T, COMPLEX>(&samples, &taps, self.prepared.interpolation, sums);
+                    accumulate::<T, COMPLEX, LINEAR>(&samples, &taps, sums);
                 }
             }
         }
@@ -83,10 +84,9 @@ impl<T: Sample> Tile<'_, T> {
 }
 
 #[inline(always)]
-fn accumulate<T: Sample, const COMPLEX: bool>(
+fn accumulate<T: Sample, const COMPLEX: bool, const LINEAR: bool>(
     samples: &ArrayView1<'_, T>,
     taps: &Taps<T::Real>,
-    interpolation: Interpolation,
     sums: &mut [[T::Real; 2]; TILE],
 ) {
     for (v, sums) in sums.iter_mut().enumerate() {
@@ -94,12 +94,13 @@ fn accumulate<T: Sample, const COMPLEX: bool>(
             continue;
         }
         let first = taps.first[v] as usize;
-        let value = |part| match interpolation {
-            Interpolation::Nearest => samples[first].part(part),
-            Interpolation::Linear => {
-                let (here, next) = (samples[first].part(part), samples[first + 1].part(part));
-                Real::mul_add(next - here, taps.fraction[v], here)
+        let value = |part| {
+            let here = samples[first].part(part);
+            if !LINEAR {
+                return here;
             }
+            let next = samples[first + 1].part(part);
+            Real::mul_add(next - here, taps.fraction[v], here)
         };
         let [real, imaginary] = *sums;
         *sums = if COMPLEX {

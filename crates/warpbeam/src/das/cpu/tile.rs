@@ -1,6 +1,5 @@
 //! Delays and weights of a tile of voxels for one transmit and one channel.
 
-use super::super::Interpolation;
 use super::super::prepared::Prepared;
 use super::TILE;
 use cuda_std::math::Real;
@@ -73,7 +72,7 @@ impl<R: Real> Taps<R> {
 
     /// Fills in one transmit (its offsets, weights and phase) and one channel.
     #[inline(always)]
-    pub(super) fn fill<const COMPLEX: bool>(
+    pub(super) fn fill<const COMPLEX: bool, const LINEAR: bool>(
         &mut self,
         prepared: &Prepared<R>,
         voxels: &Voxels<R>,
@@ -102,9 +101,10 @@ impl<R: Real> Taps<R> {
         for v in 0..TILE {
             let used = in_range(delays[v], n_samples) && amplitudes[v] != R::ZERO;
             let delay = if used { delays[v] } else { R::ZERO };
-            let (first, fraction) = match prepared.interpolation {
-                Interpolation::Nearest => (nearest(delay), R::ZERO),
-                Interpolation::Linear => linear(delay),
+            let (first, fraction) = if LINEAR {
+                linear(delay)
+            } else {
+                (nearest(delay), R::ZERO)
             };
             self.first[v] = if used { first } else { UNUSED };
             self.fraction[v] = fraction;

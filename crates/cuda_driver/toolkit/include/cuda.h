@@ -1,1 +1,0 @@
-// Left empty: nothing is compiled against CUDA's headers.
