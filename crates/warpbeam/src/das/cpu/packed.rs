@@ -5,8 +5,8 @@
 
 use super::super::prepared::Prepared;
 use super::super::{Interpolation, Sample};
-use super::TILE;
 use super::tile::{Taps, UNUSED, Voxels};
+use super::{TILE, block_voxels};
 use cuda_std::math::Real;
 use ndarray::{ArrayView4, ArrayViewMut2, Axis, Ix4};
 use rayon::prelude::*;
@@ -38,19 +38,20 @@ pub(super) fn run<T: Sample>(
     mut output: ArrayViewMut2<'_, T::Sum>,
 ) {
     let packed = Packed::new(data);
+    let block_voxels = block_voxels(prepared.n_voxels);
     output
-        .axis_chunks_iter_mut(Axis(1), TILE)
+        .axis_chunks_iter_mut(Axis(1), block_voxels)
         .into_par_iter()
         .enumerate()
         .for_each_init(
-            || vec![T::Real::ZERO; TILE * packed.row],
-            |sums, (tile, output)| {
-                pulp::Arch::new().dispatch(Tile::<T> {
+            || vec![T::Real::ZERO; block_voxels * packed.row],
+            |sums, (block, output)| {
+                pulp::Arch::new().dispatch(Block::<T> {
                     prepared,
                     packed: &packed,
                     output,
                     sums,
-                    first_voxel: tile * TILE,
+                    first_voxel: block * block_voxels,
                 });
             },
         );
@@ -110,7 +111,7 @@ impl<R: Real> Packed<R> {
     }
 }
 
-struct Tile<'a, T: Sample> {
+struct Block<'a, T: Sample> {
     prepared: &'a Prepared<T::Real>,
     packed: &'a Packed<T::Real>,
     output: ArrayViewMut2<'a, T::Sum>,
@@ -119,7 +120,7 @@ struct Tile<'a, T: Sample> {
     first_voxel: usize,
 }
 
-impl<T: Sample> pulp::NullaryFnOnce for Tile<'_, T> {
+impl<T: Sample> pulp::NullaryFnOnce for Block<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -133,7 +134,7 @@ impl<T: Sample> pulp::NullaryFnOnce for Tile<'_, T> {
     }
 }
 
-impl<T: Sample> Tile<'_, T> {
+impl<T: Sample> Block<'_, T> {
     #[inline(always)]
     fn sum<const COMPLEX: bool, const LINEAR: bool>(&mut self) {
         let Packed {
@@ -145,34 +146,43 @@ impl<T: Sample> Tile<'_, T> {
             ..
         } = *self.packed;
         let n_voxels = self.output.len_of(Axis(1));
-        let voxels = Voxels::new(self.prepared, self.first_voxel..self.first_voxel + n_voxels);
+        let tiles = Voxels::tiles(self.prepared, self.first_voxel..self.first_voxel + n_voxels);
         let mut taps = Taps::new();
         self.sums.fill(T::Real::ZERO);
         for transmit in 0..n_transmits {
-            let offsets_and_weights = voxels.transmit(self.prepared, transmit);
+            let offsets_and_weights: Vec<_> = tiles
+                .iter()
+                .map(|tile| tile.transmit(self.prepared, transmit))
+                .collect();
             for channel in 0..n_channels {
                 let n_samples = n_samples as i32;
-                taps.fill::<COMPLEX, LINEAR>(
-                    self.prepared,
-                    &voxels,
-                    &offsets_and_weights,
-                    transmit,
-                    channel,
-                    n_samples,
-                );
                 let signal = self.packed.signal(transmit, channel);
-                for (v, sums) in self.sums.chunks_exact_mut(row).enumerate() {
-                    if taps.first[v] == UNUSED {
-                        continue;
+                for ((voxels, offsets_and_weights), sums) in tiles
+                    .iter()
+                    .zip(&offsets_and_weights)
+                    .zip(self.sums.chunks_exact_mut(TILE * row))
+                {
+                    taps.fill::<COMPLEX, LINEAR>(
+                        self.prepared,
+                        voxels,
+                        offsets_and_weights,
+                        transmit,
+                        channel,
+                        n_samples,
+                    );
+                    for (v, sums) in sums.chunks_exact_mut(row).enumerate() {
+                        if taps.first[v] == UNUSED {
+                            continue;
+                        }
+                        let start = taps.first[v] as usize * row;
+                        let here = &signal[start..start + row];
+                        let next = if LINEAR {
+                            &signal[start + row..start + 2 * row]
+                        } else {
+                            here
+                        };
+                        accumulate::<T::Real, COMPLEX, LINEAR>(&taps, v, items, here, next, sums);
                     }
-                    let start = taps.first[v] as usize * row;
-                    let here = &signal[start..start + row];
-                    let next = if LINEAR {
-                        &signal[start + row..start + 2 * row]
-                    } else {
-                        here
-                    };
-                    accumulate::<T::Real, COMPLEX, LINEAR>(&taps, v, items, here, next, sums);
                 }
             }
         }

@@ -2,8 +2,8 @@
 
 use super::super::prepared::Prepared;
 use super::super::{Interpolation, Sample};
-use super::TILE;
 use super::tile::{Taps, UNUSED, Voxels};
+use super::{TILE, block_voxels};
 use cuda_std::math::Real;
 use ndarray::{ArrayView1, ArrayView4, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
@@ -14,28 +14,29 @@ pub(super) fn run<T: Sample>(
     data: &ArrayView4<'_, T>,
     mut output: ArrayViewMut2<'_, T::Sum>,
 ) {
+    let block_voxels = block_voxels(prepared.n_voxels);
     output
-        .axis_chunks_iter_mut(Axis(1), TILE)
+        .axis_chunks_iter_mut(Axis(1), block_voxels)
         .into_par_iter()
         .enumerate()
-        .for_each(|(tile, output)| {
-            pulp::Arch::new().dispatch(Tile {
+        .for_each(|(block, output)| {
+            pulp::Arch::new().dispatch(Block {
                 prepared,
                 data,
                 output,
-                first_voxel: tile * TILE,
+                first_voxel: block * block_voxels,
             });
         });
 }
 
-struct Tile<'a, T: Sample> {
+struct Block<'a, T: Sample> {
     prepared: &'a Prepared<T::Real>,
     data: &'a ArrayView4<'a, T>,
     output: ArrayViewMut2<'a, T::Sum>,
     first_voxel: usize,
 }
 
-impl<T: Sample> pulp::NullaryFnOnce for Tile<'_, T> {
+impl<T: Sample> pulp::NullaryFnOnce for Block<'_, T> {
     type Output = ();
 
     #[inline(always)]
@@ -49,35 +50,50 @@ impl<T: Sample> pulp::NullaryFnOnce for Tile<'_, T> {
     }
 }
 
-impl<T: Sample> Tile<'_, T> {
+impl<T: Sample> Block<'_, T> {
     #[inline(always)]
     fn sum<const COMPLEX: bool, const LINEAR: bool>(&mut self) {
         let (n_batch, n_channels, n_transmits, n_samples) = self.data.dim();
         let n_voxels = self.output.len_of(Axis(1));
-        let voxels = Voxels::new(self.prepared, self.first_voxel..self.first_voxel + n_voxels);
+        let tiles = Voxels::tiles(self.prepared, self.first_voxel..self.first_voxel + n_voxels);
         let mut taps = Taps::new();
-        let mut sums = vec![[[T::Real::ZERO; 2]; TILE]; n_batch];
+        let mut sums = vec![[[T::Real::ZERO; 2]; TILE]; tiles.len() * n_batch];
         for transmit in 0..n_transmits {
-            let offsets_and_weights = voxels.transmit(self.prepared, transmit);
+            let offsets_and_weights: Vec<_> = tiles
+                .iter()
+                .map(|tile| tile.transmit(self.prepared, transmit))
+                .collect();
             for channel in 0..n_channels {
                 let n_samples = n_samples as i32;
-                taps.fill::<COMPLEX, LINEAR>(
-                    self.prepared,
-                    &voxels,
-                    &offsets_and_weights,
-                    transmit,
-                    channel,
-                    n_samples,
-                );
-                for (item, sums) in sums.iter_mut().enumerate() {
-                    let samples = self.data.slice(s![item, channel, transmit, ..]);
-                    accumulate::<T, COMPLEX, LINEAR>(&samples, &taps, sums);
+                for ((voxels, offsets_and_weights), sums) in tiles
+                    .iter()
+                    .zip(&offsets_and_weights)
+                    .zip(sums.chunks_exact_mut(n_batch))
+                {
+                    taps.fill::<COMPLEX, LINEAR>(
+                        self.prepared,
+                        voxels,
+                        offsets_and_weights,
+                        transmit,
+                        channel,
+                        n_samples,
+                    );
+                    for (item, sums) in sums.iter_mut().enumerate() {
+                        let samples = self.data.slice(s![item, channel, transmit, ..]);
+                        accumulate::<T, COMPLEX, LINEAR>(&samples, &taps, sums);
+                    }
                 }
             }
         }
-        for (item, sums) in sums.iter().enumerate() {
-            for (output, [real, imaginary]) in self.output.row_mut(item).iter_mut().zip(sums) {
-                *output = T::sum(*real, *imaginary);
+        for (mut output, sums) in self
+            .output
+            .axis_chunks_iter_mut(Axis(1), TILE)
+            .zip(sums.chunks_exact(n_batch))
+        {
+            for (item, sums) in sums.iter().enumerate() {
+                for (output, [real, imaginary]) in output.row_mut(item).iter_mut().zip(sums) {
+                    *output = T::sum(*real, *imaginary);
+                }
             }
         }
     }

@@ -48,6 +48,14 @@ impl<R: Real> Voxels<R> {
         }
     }
 
+    /// Voxels `range` of the geometry as tiles, the last one perhaps not full.
+    pub(super) fn tiles(prepared: &Prepared<R>, range: Range<usize>) -> Vec<Self> {
+        let starts = range.clone().step_by(TILE);
+        starts
+            .map(|start| Self::new(prepared, start..range.end.min(start + TILE)))
+            .collect()
+    }
+
     /// Offsets and weights of a transmit in the tile; voxels beyond the last one weigh nothing.
     pub(super) fn transmit(&self, prepared: &Prepared<R>, transmit: usize) -> ([R; TILE], [R; TILE]) {
         let from = |values: &[R]| {
