@@ -33,11 +33,17 @@ macro_rules! number {
                 value / divisor
             }
 
-            /// Truncates, then corrects below zero: unlike `floor` that is vector code on every machine.
+            /// Truncates, then corrects below zero: unlike `floor` and a cast that saturates, that is vector code.
             #[inline(always)]
             #[allow(clippy::cast_lossless, reason = "written once for both precisions")]
             pub(crate) fn floor_i32(value: $type) -> i32 {
-                let truncated = value as i32;
+                const LEAST: $type = i32::MIN as $type;
+                const MOST: $type = (i32::MAX - 127) as $type;
+                // NaN is not above the least.
+                let value = if value > LEAST { value } else { LEAST };
+                let value = if value < MOST { value } else { MOST };
+                // SAFETY: within the range of `i32`, both bounds being exact in either precision.
+                let truncated: i32 = unsafe { value.to_int_unchecked() };
                 truncated - i32::from(truncated as $type > value)
             }
         }
