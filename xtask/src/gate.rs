@@ -71,11 +71,7 @@ fn lints(shell: &Shell) -> anyhow::Result<()> {
 
 fn docs(shell: &Shell) -> anyhow::Result<()> {
     let _deny = shell.push_env("RUSTDOCFLAGS", "--deny warnings");
-    Ok(cmd!(
-        shell,
-        "cargo doc --quiet --workspace --no-deps --document-private-items"
-    )
-    .run()?)
+    Ok(cmd!(shell, "cargo doc --quiet --workspace --no-deps").run()?)
 }
 
 fn ptx_is_fresh(shell: &Shell) -> anyhow::Result<()> {

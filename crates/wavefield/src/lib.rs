@@ -19,6 +19,7 @@
 
 #![cfg_attr(not(test), no_std)]
 #![forbid(unsafe_code)]
+#![cfg_attr(test, expect(clippy::float_cmp, reason = "edges, ends and zeros are exact"))]
 
 pub mod aperture;
 pub mod geometry;
