@@ -66,6 +66,13 @@ pub fn i16_to_f32(value: i16) -> f32 {
     f32::from_bits(0x4b00_0000 | u32::from(value.cast_unsigned() ^ 0x8000)) - 8_421_376.0
 }
 
+/// The values of the two 16-bit samples in a word, the lower first, as [`i16_to_f32`].
+#[inline(always)]
+pub fn i16_pair_to_f32(word: u32) -> [f32; 2] {
+    let unsigned = word ^ 0x8000_8000;
+    [unsigned & 0xffff, unsigned >> 16].map(|bits| f32::from_bits(0x4b00_0000 | bits) - 8_421_376.0)
+}
+
 /// Coefficients in t² of the series of `cos 2πt` (`odd` 0) or of `sin 2πt / t` (`odd` 1).
 const fn series<const TERMS: usize>(odd: usize) -> [f64; TERMS] {
     let turn = core::f64::consts::TAU;

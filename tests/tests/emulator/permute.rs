@@ -5,8 +5,8 @@ use cuda_std::emulator::{Buffer, Instruction, Report, launch};
 use cuda_std::half::F16;
 use half::f16;
 use integration_tests::random::rng;
-use kernels::das::batch::per_vector;
-use kernels::das::permute::{Instances, Permute, SAMPLES, THREADS, shared_bytes, tile_items};
+use kernels::das::batch::{SILENCE, per_vector};
+use kernels::das::permute::{Instances, Permute, SAMPLES, THREADS, sample_tiles, shared_bytes, tile_items};
 use kernels::das::sample::Sample;
 use ndarray::{Array4, ArrayViewD, Axis};
 use num_complex::Complex;
@@ -35,7 +35,7 @@ pub(crate) fn batch_inner<S: Instances<D>, D: Sample>(view: &ArrayViewD<'_, S>, 
         .sum();
     let pitch = n_batch.next_multiple_of(per_vector::<D>());
     let input = Buffer::new(&memory);
-    let output = Buffer::filled(stale, n_transmits * n_channels * n_samples * pitch);
+    let output = Buffer::filled(stale, n_transmits * (n_channels * n_samples + SILENCE as usize) * pitch);
     let parameters = Permute::<S, D> {
         input: input.global(),
         output: output.global_mut(),
@@ -49,9 +49,9 @@ pub(crate) fn batch_inner<S: Instances<D>, D: Sample>(view: &ArrayViewD<'_, S>, 
         n_channels: n_channels as u32,
         n_samples: n_samples as u32,
     };
-    let tiles = n_transmits * n_channels * n_samples.div_ceil(SAMPLES as usize);
+    let tiles = n_transmits as u32 * sample_tiles(n_channels as u32, n_samples as u32);
     let shape = Launch {
-        grid: [tiles as u32, (pitch as u32).div_ceil(tile_items::<D>()), 1],
+        grid: [tiles, (pitch as u32).div_ceil(tile_items::<D>()), 1],
         threads: THREADS,
         shared_bytes: shared_bytes::<D>(),
     };
@@ -85,13 +85,16 @@ where
             let output = output.to_vec();
             let (n_batch, n_channels, n_transmits, n_samples) = view.dim();
             let pitch = n_batch.next_multiple_of(per_vector::<D>());
+            let rows = n_channels * n_samples + SILENCE as usize;
             for (index, &got) in output.iter().enumerate() {
-                let (b, k, m) = (index % pitch, index / pitch % n_samples, index / pitch / n_samples % n_channels);
-                let q = index / pitch / n_samples / n_channels;
-                let expected = if b < n_batch { store(view[[b, m, q, k]]) } else { D::ZERO };
+                let (b, row) = (index % pitch, index / pitch);
+                let (q, row) = (row / rows, row % rows);
+                let (m, k) = (row / n_samples, row % n_samples);
+                let is_sample = b < n_batch && m < n_channels;
+                let expected = if is_sample { store(view[[b, m, q, k]]) } else { D::ZERO };
                 assert_eq!(got, expected, "batch {b} channel {m} transmit {q} sample {k}");
             }
-            assert_eq!(output.len(), n_transmits * n_channels * n_samples * pitch);
+            assert_eq!(output.len(), n_transmits * rows * pitch);
             for instruction in [Instruction::SharedLoad, Instruction::SharedStore] {
                 assert_eq!(report.traffic(instruction).bank_conflicts, 0, "{instruction:?}");
             }

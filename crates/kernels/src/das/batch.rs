@@ -1,7 +1,8 @@
 //! A group of lanes a voxel (ALG2): samples with the batch innermost, geometry shared by shuffles.
 //!
 //! The sum is the module's. Data lie as `(transmit, channel, sample, batch)`, a sample's batch items contiguous and
-//! padded to whole vectors of 16 bytes ([`super::permute`] makes them so).
+//! padded to whole vectors of 16 bytes, with [`SILENCE`] samples of zeros after the last channel of each transmit
+//! ([`super::permute`] makes them so).
 //!
 //! | launch | |
 //! |---|---|
@@ -15,13 +16,17 @@
 //! after the other from the lane that has it, load both neighbouring samples of their batch items in vectors of
 //! 16 bytes, and add. Channels and transmits come in the order of [`super::voxel`], with the same operations for each
 //! item: the same bits but for the sign of a sum that underflowed to 0. Channels that do not count (out of range, weight
-//! 0, beyond the last) are read nowhere and add 0. Lanes beyond the padded batch read its last vector, groups beyond the
+//! 0, beyond the last) take the zeros, so that nothing else reaches the sum, or are skipped where all of [`AHEAD`] do
+//! not count for a voxel. Lanes beyond the padded batch read its last vector, groups beyond the
 //! last voxel take its position and no channel: neither writes.
 //!
-//! The samples of [`AHEAD`] channels are requested before the first is used.
+//! The samples of [`AHEAD`] channels are requested before the first is used. Branches around the loads of channels that
+//! do not count, and predicates on them, made the machine code wait for each channel's samples before it asked for the
+//! next one's: hence the zeros.
 
 use super::sample::{RealOf, Sample, Value};
 use cuda_std::half::F16;
+use cuda_std::math::i16_pair_to_f32;
 use cuda_std::{Global, GlobalMut, Parameters, Resources, thread, warp};
 use num_complex::Complex;
 use wavefield::aperture::{Aperture, receive_weight};
@@ -38,8 +43,8 @@ const WARP: u32 = 32;
 /// Channels whose samples are requested together.
 const AHEAD: usize = 4;
 
-/// The place of a channel's samples that are not read.
-const NOWHERE: u32 = u32::MAX;
+/// Samples of zeros after the last channel of each transmit: the taps of a channel that does not count.
+pub const SILENCE: u32 = 2;
 
 /// Batch items of a wide tile.
 pub const WIDE_ITEMS: u32 = 64;
@@ -51,7 +56,8 @@ pub const NARROW_ITEMS: u32 = 32;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct DasBatch<S: Sample> {
-    /// Channel data, `(transmit, channel, sample, batch)`, contiguous; the batch a whole number of vectors.
+    /// Channel data, `(transmit, channel, sample, batch)`, contiguous but for the silence after each transmit; the batch
+    /// a whole number of vectors.
     pub samples: Global<S>,
     /// Two pairs an element: x and y, z and nothing.
     pub elements: Global<[RealOf<S>; 2]>,
@@ -103,18 +109,35 @@ pub const fn per_vector<S>() -> usize {
     16 / size_of::<S>()
 }
 
-/// Sample `index` of a vector.
-#[inline(always)]
-fn extract<S: Sample>(vector: [u32; 4], index: usize) -> S {
-    const { assert!(size_of::<S>() == 2 || size_of::<S>() == 4 || size_of::<S>() == 8) };
-    // SAFETY: the arm that runs takes as many bytes as a sample has, and samples have any bit pattern.
-    unsafe {
-        match size_of::<S>() {
-            2 => core::mem::transmute_copy(&((vector[index / 2] >> (16 * (index % 2) as u32)) as u16)),
-            4 => core::mem::transmute_copy(&vector[index]),
-            _ => core::mem::transmute_copy(&[vector[2 * index], vector[2 * index + 1]]),
+/// A sample type that comes in vectors of 16 bytes.
+pub trait Packed: Sample<Value: Shuffle> {
+    /// The value of sample `index` of a vector.
+    fn value(vector: [u32; 4], index: usize) -> Self::Value;
+}
+
+macro_rules! packed {
+    ($($stored:ty: $part:expr;)*) => { $(
+        impl Packed for $stored {
+            #[inline(always)]
+            fn value(vector: [u32; 4], index: usize) -> f32 {
+                let part: fn([u32; 4], usize) -> f32 = $part;
+                part(vector, index)
+            }
         }
-    }
+
+        impl Packed for Complex<$stored> {
+            #[inline(always)]
+            fn value(vector: [u32; 4], index: usize) -> Complex<f32> {
+                Complex::new(<$stored>::value(vector, 2 * index), <$stored>::value(vector, 2 * index + 1))
+            }
+        }
+    )* };
+}
+
+packed! {
+    i16: |vector, index| i16_pair_to_f32(vector[index / 2])[index % 2];
+    F16: |vector, index| F16::pair_to_f32(vector[index / 2])[index % 2];
+    f32: |vector, index| f32::from_bits(vector[index]);
 }
 
 /// A weight that lanes can share.
@@ -147,10 +170,17 @@ impl Shuffle for Complex<f32> {
 /// What one lane knows of a channel: where its samples are, and what becomes of them.
 #[derive(Clone, Copy)]
 struct Contribution<V> {
-    /// The first tap's vector of the batch's first items, counted from the transmit's; or [`NOWHERE`].
+    /// The first tap's vector of the batch's first items, counted from the transmit's; the silence's if it does not
+    /// count.
     vector: u32,
     fraction: f32,
     weight: V,
+}
+
+/// The first vector of a transmit's silence.
+#[inline(always)]
+fn silence<S: Sample>(p: &DasBatch<S>) -> u32 {
+    p.n_channels * p.n_samples as u32 * p.n_vectors
 }
 
 /// One channel's contribution to one voxel.
@@ -159,7 +189,7 @@ struct Contribution<V> {
 ///
 /// The slices hold `channel`.
 #[inline(always)]
-unsafe fn contribution<S: Sample<Value: Shuffle>, const TAPS: usize>(
+unsafe fn contribution<S: Packed, const TAPS: usize>(
     p: &DasBatch<S>,
     position: [f32; 3],
     [offset, weight, phase]: [f32; 3],
@@ -200,7 +230,7 @@ unsafe fn contribution<S: Sample<Value: Shuffle>, const TAPS: usize>(
         }
     } else {
         Contribution {
-            vector: NOWHERE,
+            vector: silence(p),
             fraction: 0.0,
             weight: S::Value::ZERO,
         }
@@ -212,11 +242,11 @@ unsafe fn contribution<S: Sample<Value: Shuffle>, const TAPS: usize>(
 ///
 /// # Safety
 ///
-/// The slices hold what the counts say, `samples` aligned to 16 bytes; fewer than 2³² − 1 vectors a transmit; a block of
+/// The slices hold what the counts say, `samples` aligned to 16 bytes; fewer than 2³² vectors a transmit, silence included; a block of
 /// the grid for every tile of the batch.
 #[inline(always)]
 unsafe fn das_batch<
-    S: Sample<Value: Shuffle>,
+    S: Packed,
     const TAPS: usize,
     const LANES: u32,
     const VECTORS: usize,
@@ -281,12 +311,18 @@ unsafe fn das_batch<
                     } };
                 });
                 source += AHEAD as u32;
-                // SAFETY: the vectors are of a delay in range: those of its first tap and, for two, of the next.
-                unsafe { add::<S, TAPS, VECTORS, ITEMS>(&mut sums, &samples, p.n_vectors, &shared) };
+                let mut counts = false;
+                cuda_std::unroll!(CHANNEL in 0..AHEAD {
+                    counts |= shared[CHANNEL].vector != silence(&p);
+                });
+                if counts {
+                    // SAFETY: the vectors are of a delay in range or of the silence, and so is the tap after.
+                    unsafe { add::<S, TAPS, VECTORS, ITEMS>(&mut sums, &samples, p.n_vectors, &shared) };
+                }
             }
             first_channel += LANES;
         }
-        let vectors_of_transmit = u64::from(p.n_channels) * p.n_samples as u64 * u64::from(p.n_vectors);
+        let vectors_of_transmit = u64::from(silence(&p) + SILENCE * p.n_vectors);
         if transmit + 1 < p.n_transmits {
             cuda_std::unroll!(VECTOR in 0..VECTORS {
                 // SAFETY: there is another transmit.
@@ -311,9 +347,9 @@ unsafe fn das_batch<
 ///
 /// # Safety
 ///
-/// Where a vector is not [`NOWHERE`] the samples hold it, and for two taps the one `n_vectors` further.
+/// The samples hold each channel's vector, and for two taps the one `n_vectors` further.
 #[inline(always)]
-unsafe fn add<S: Sample<Value: Shuffle>, const TAPS: usize, const VECTORS: usize, const ITEMS: usize>(
+unsafe fn add<S: Packed, const TAPS: usize, const VECTORS: usize, const ITEMS: usize>(
     sums: &mut [S::Value; ITEMS],
     samples: &[Global<[u32; 4]>; VECTORS],
     n_vectors: u32,
@@ -321,28 +357,26 @@ unsafe fn add<S: Sample<Value: Shuffle>, const TAPS: usize, const VECTORS: usize
 ) {
     let mut taps = [[[[0_u32; 4]; TAPS]; VECTORS]; AHEAD];
     cuda_std::unroll!(CHANNEL in 0..AHEAD {
-        if channels[CHANNEL].vector != NOWHERE {
-            let vector = u64::from(channels[CHANNEL].vector);
-            cuda_std::unroll!(VECTOR in 0..VECTORS {
-                // SAFETY: the caller's promise.
-                unsafe {
-                    taps[CHANNEL][VECTOR][0] = samples[VECTOR].load(vector);
-                    if TAPS == 2 {
-                        taps[CHANNEL][VECTOR][TAPS - 1] = samples[VECTOR].load(vector + u64::from(n_vectors));
-                    }
+        let vector = u64::from(channels[CHANNEL].vector);
+        cuda_std::unroll!(VECTOR in 0..VECTORS {
+            // SAFETY: the caller's promise.
+            unsafe {
+                taps[CHANNEL][VECTOR][0] = samples[VECTOR].load(vector);
+                if TAPS == 2 {
+                    taps[CHANNEL][VECTOR][TAPS - 1] = samples[VECTOR].from(u64::from(n_vectors)).load(vector);
                 }
-            });
-        }
+            }
+        });
     });
     cuda_std::unroll!(CHANNEL in 0..AHEAD {
         let Contribution { fraction, weight, .. } = channels[CHANNEL];
         cuda_std::unroll!(ITEM in 0..ITEMS {
             let (vector, index) = (ITEM / per_vector::<S>(), ITEM % per_vector::<S>());
-            let value = extract::<S>(taps[CHANNEL][vector][0], index).widen();
+            let value = S::value(taps[CHANNEL][vector][0], index);
             let value = if TAPS == 1 {
                 value
             } else {
-                value.interpolate(extract::<S>(taps[CHANNEL][vector][TAPS - 1], index).widen(), fraction)
+                value.interpolate(S::value(taps[CHANNEL][vector][TAPS - 1], index), fraction)
             };
             sums[ITEM] = sums[ITEM].accumulate(weight, value);
         });

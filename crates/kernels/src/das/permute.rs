@@ -4,14 +4,15 @@
 //! | launch | |
 //! |---|---|
 //! | block | [`THREADS`] threads: a tile of [`SAMPLES`] samples of a channel and transmit × [`tile_items`] batch items |
-//! | grid | x: sample tiles of all transmits and channels, y: batch tiles |
+//! | grid | x: [`sample_tiles`] of every transmit, y: batch tiles |
 //! | shared memory | [`shared_bytes`]: the tile, an odd number of words from sample to sample |
 //! | barriers | one, between reading and writing |
-//! | result | every element, padding included (0), is written once |
+//! | result | every element is written once; padding, and [`SILENCE`] samples after a transmit's last channel, are 0 |
 //!
 //! A warp reads consecutive samples of a batch item and writes consecutive batch items of a sample, a word or a pair of
 //! words a lane. Both ways the lanes of a warp meet different banks.
 
+use super::batch::SILENCE;
 use super::sample::Sample;
 use cuda_std::half::F16;
 use cuda_std::{Element, Global, GlobalMut, Parameters, Resources, Shared, thread};
@@ -29,6 +30,11 @@ const WARP: u32 = 32;
 /// Batch items of a tile: a warp's words.
 pub const fn tile_items<D>() -> u32 {
     WARP * items_per_word::<D>()
+}
+
+/// Blocks along x for each transmit: its sample tiles, and one for the silence.
+pub const fn sample_tiles(n_channels: u32, n_samples: u32) -> u32 {
+    n_channels * n_samples.div_ceil(SAMPLES) + 1
 }
 
 /// Bytes of shared memory.
@@ -52,7 +58,7 @@ const fn pitch<D>() -> u32 {
 pub struct Permute<S, D> {
     /// The memory of the channel data.
     pub input: Global<S>,
-    /// The result, `(transmit, channel, sample, batch)`.
+    /// The result, `(transmit, channel, sample, batch)`, with silence after each transmit.
     pub output: GlobalMut<D>,
     /// Where in `input` the first sample of all is.
     pub origin: i64,
@@ -114,10 +120,13 @@ impl Store<Complex<F16>> for Complex<f32> {
 unsafe fn permute<S: Store<D>, D: Sample, const READS: usize>(p: Permute<S, D>) {
     const { assert!(READS as u32 * THREADS / WARP == tile_items::<D>()) };
     let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
-    let sample_tiles = p.n_samples.div_ceil(SAMPLES);
-    let row = thread::block_idx_x() / sample_tiles;
-    let first_sample = (thread::block_idx_x() % sample_tiles) * SAMPLES;
-    let (transmit, channel) = (row / p.n_channels, row % p.n_channels);
+    let tiles = sample_tiles(p.n_channels, p.n_samples);
+    let (transmit, tile) = (thread::block_idx_x() / tiles, thread::block_idx_x() % tiles);
+    let tiles_of_channel = p.n_samples.div_ceil(SAMPLES);
+    let (channel, first_sample) = (tile / tiles_of_channel, tile % tiles_of_channel * SAMPLES);
+    // The silence is two samples of a channel after the last.
+    let is_silence = channel == p.n_channels;
+    let n_samples = if is_silence { SILENCE } else { p.n_samples };
     let first_item = thread::block_idx_y() * tile_items::<D>();
     // SAFETY: the launch gives as much.
     let tile = unsafe { Shared::<D>::new(0, SAMPLES * pitch::<D>()) };
@@ -129,7 +138,7 @@ unsafe fn permute<S: Store<D>, D: Sample, const READS: usize>(p: Permute<S, D>) 
         + i64::from(sample) * p.sample_stride;
     cuda_std::unroll!(READ in 0..READS {
         let item = first_item + warp + READ as u32 * (THREADS / WARP);
-        if sample < p.n_samples && item < p.n_batch {
+        if !is_silence && sample < n_samples && item < p.n_batch {
             // SAFETY: all four indices are in range.
             values[READ] = unsafe { p.input.load((at + i64::from(item) * p.batch_stride) as u64) }.store();
         }
@@ -146,9 +155,12 @@ unsafe fn permute<S: Store<D>, D: Sample, const READS: usize>(p: Permute<S, D>) 
     while row_of_tile < SAMPLES {
         let sample = first_sample + row_of_tile;
         let item = first_item + lane * items_per_word::<D>();
-        if sample < p.n_samples && item < p.batch_pitch {
-            let to = (u64::from(row) * u64::from(p.n_samples) + u64::from(sample)) * u64::from(p.batch_pitch)
-                + u64::from(item);
+        if sample < n_samples && item < p.batch_pitch {
+            let samples_of_transmit = u64::from(p.n_channels) * u64::from(p.n_samples) + u64::from(SILENCE);
+            let row = u64::from(transmit) * samples_of_transmit
+                + u64::from(channel) * u64::from(p.n_samples)
+                + u64::from(sample);
+            let to = row * u64::from(p.batch_pitch) + u64::from(item);
             let from = row_of_tile * pitch::<D>() + lane * items_per_word::<D>();
             // SAFETY: sample and item are in range and this thread's; pairs begin at even places of both memories.
             unsafe {
