@@ -61,7 +61,6 @@ fn run<T: Batched>(
         n_batch: n_batch as u32,
         n_vectors: n_batch.div_ceil(per_vector::<T::Stored>()) as u32,
         first_item: 0,
-        first_tile: 0,
         is_directive: u32::from(is_directive),
     };
     let shape = Launch {

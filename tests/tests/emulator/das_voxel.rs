@@ -65,8 +65,13 @@ pub(crate) fn run<T: Stored>(
         seed,
         ..Options::default()
     };
-    launch_with(&T::Stored::kernel(taps(options.interpolation), tile), shape, parameters, launch_options)
-        .unwrap_or_else(|fault| panic!("{fault}"));
+    launch_with(
+        &T::Stored::kernel(taps(options.interpolation), tile),
+        shape,
+        parameters,
+        launch_options,
+    )
+    .unwrap_or_else(|fault| panic!("{fault}"));
     let sums = output.to_vec().into_iter().map(T::image).collect();
     ArrayD::from_shape_vec(IxDyn(&[n_batch, n_voxels]), sums).expect("a sum a batch item and voxel")
 }

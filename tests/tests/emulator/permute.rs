@@ -31,7 +31,13 @@ pub(crate) fn batch_inner<S: Instances<D>, D: Sample>(view: &ArrayViewD<'_, S>, 
     assert_eq!(memory.len(), view.len());
     let stride = |axis: usize| view.strides()[axis] as i64;
     let origin = (0..4)
-        .map(|axis| if stride(axis) < 0 { -stride(axis) * (view.shape()[axis] as i64 - 1) } else { 0 })
+        .map(|axis| {
+            if stride(axis) < 0 {
+                -stride(axis) * (view.shape()[axis] as i64 - 1)
+            } else {
+                0
+            }
+        })
         .sum();
     let pitch = n_batch.next_multiple_of(per_vector::<D>());
     let input = Buffer::new(&memory);

@@ -16,11 +16,11 @@
 //! after the other from the lane that has it, load both neighbouring samples of their batch items in vectors of
 //! 16 bytes, and add. Channels and transmits come in the order of [`super::voxel`], with the same operations for each
 //! item: the same bits but for the sign of a sum that underflowed to 0. Channels that do not count (out of range, weight
-//! 0, beyond the last) take the zeros, so that nothing else reaches the sum, or are skipped where all of [`AHEAD`] do
+//! 0, beyond the last) take the zeros, so that nothing else reaches the sum, or are skipped where all of [`CHANNELS_AHEAD`] do
 //! not count for a voxel. Lanes beyond the padded batch read its last vector, groups beyond the
 //! last voxel take its position and no channel: neither writes.
 //!
-//! The samples of [`AHEAD`] channels are requested before the first is used. Branches around the loads of channels that
+//! The samples of [`CHANNELS_AHEAD`] channels are requested before the first is used. Branches around the loads of channels that
 //! do not count, and predicates on them, made the machine code wait for each channel's samples before it asked for the
 //! next one's: hence the zeros.
 
@@ -41,7 +41,7 @@ pub const THREADS: u32 = 128;
 const WARP: u32 = 32;
 
 /// Channels whose samples are requested together.
-const AHEAD: usize = 4;
+const CHANNELS_AHEAD: usize = 4;
 
 /// Samples of zeros after the last channel of each transmit: the taps of a channel that does not count.
 pub const SILENCE: u32 = 2;
@@ -95,8 +95,6 @@ pub struct DasBatch<S: Sample> {
     pub n_vectors: u32,
     /// The output's batch item that the first one in `samples` is.
     pub first_item: u32,
-    /// The first tile of this launch.
-    pub first_tile: u32,
     /// 1 if `normals` holds something.
     pub is_directive: u32,
 }
@@ -238,7 +236,7 @@ unsafe fn contribution<S: Packed, const TAPS: usize>(
 }
 
 /// The kernel's body for `TAPS` interpolation taps (1: nearest, 2: linear), `LANES` lanes a voxel, and for each of them
-/// `VECTORS` vectors with `ITEMS` batch items in all.
+/// `VECTORS` vectors with `ITEMS` batch items in all; `AHEAD` channels' samples are requested together.
 ///
 /// # Safety
 ///
@@ -251,17 +249,24 @@ unsafe fn das_batch<
     const LANES: u32,
     const VECTORS: usize,
     const ITEMS: usize,
+    const AHEAD: usize,
 >(
     p: DasBatch<S>,
 ) {
-    const { assert!(ITEMS == VECTORS * per_vector::<S>() && LANES as usize % AHEAD == 0 && WARP % LANES == 0) };
+    const {
+        assert!(
+            ITEMS == VECTORS * per_vector::<S>()
+                && (LANES as usize).is_multiple_of(AHEAD)
+                && WARP.is_multiple_of(LANES)
+        );
+    };
     let member = thread::lane() % LANES;
     let group = thread::lane() - member;
     let warp = thread::block_idx_x() * (THREADS / WARP) + thread::thread_idx_x() / WARP;
     let local = u64::from(warp) * u64::from(WARP / LANES) + u64::from(group / LANES);
     let has_voxel = local < p.n_voxels;
     let voxel = p.first_voxel + local.min(p.n_voxels - 1);
-    let first_vector = (p.first_tile + thread::block_idx_y()) * LANES * VECTORS as u32 + member;
+    let first_vector = thread::block_idx_y() * LANES * VECTORS as u32 + member;
     // SAFETY: the voxel is one of the pitch's; vectors are aligned and as many as the counts say.
     let (position, mut samples) = unsafe {
         let all = p.samples.cast::<[u32; 4]>();
@@ -295,9 +300,8 @@ unsafe fn das_batch<
             let channel = first_channel + member;
             let is_wanted = has_voxel && channel < p.n_channels;
             // SAFETY: the channel is one of the elements'.
-            let own = unsafe {
-                contribution::<S, TAPS>(&p, position, of_transmit, channel.min(p.n_channels - 1), is_wanted)
-            };
+            let own =
+                unsafe { contribution::<S, TAPS>(&p, position, of_transmit, channel.min(p.n_channels - 1), is_wanted) };
             let mut source = group;
             while source < group + LANES {
                 let mut shared = [own; AHEAD];
@@ -317,7 +321,7 @@ unsafe fn das_batch<
                 });
                 if counts {
                     // SAFETY: the vectors are of a delay in range or of the silence, and so is the tap after.
-                    unsafe { add::<S, TAPS, VECTORS, ITEMS>(&mut sums, &samples, p.n_vectors, &shared) };
+                    unsafe { add::<S, TAPS, VECTORS, ITEMS, AHEAD>(&mut sums, &samples, p.n_vectors, &shared) };
                 }
             }
             first_channel += LANES;
@@ -349,7 +353,7 @@ unsafe fn das_batch<
 ///
 /// The samples hold each channel's vector, and for two taps the one `n_vectors` further.
 #[inline(always)]
-unsafe fn add<S: Packed, const TAPS: usize, const VECTORS: usize, const ITEMS: usize>(
+unsafe fn add<S: Packed, const TAPS: usize, const VECTORS: usize, const ITEMS: usize, const AHEAD: usize>(
     sums: &mut [S::Value; ITEMS],
     samples: &[Global<[u32; 4]>; VECTORS],
     n_vectors: u32,
@@ -421,7 +425,7 @@ macro_rules! instances {
             },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { das_batch::<$stored, $n_taps, $lanes, $vectors, $items>(p) }
+                unsafe { das_batch::<$stored, $n_taps, $lanes, $vectors, $items, CHANNELS_AHEAD>(p) }
             }
         )*)* }
 
@@ -443,6 +447,11 @@ macro_rules! instances {
 }
 
 cuda_std::on_host! {
+    /// Whether there are kernels for a sample type.
+    pub fn has_kernels<S: Instances>() -> bool {
+        S::kernel(Taps::Two, Tile::Wide).is_some()
+    }
+
     /// A sample type, and this family's kernels for it.
     pub trait Instances: Sample {
         /// The kernel for this interpolation and tile; there is none for double precision.
@@ -475,39 +484,39 @@ cuda_std::on_host! {
 
 instances! {
     i16, 8 in 1 {
-        das_batch_i16_linear_wide: Two 2, Wide 8, 255, 12;
-        das_batch_i16_linear_narrow: Two 2, Narrow 4, 255, 12;
-        das_batch_i16_nearest_wide: One 1, Wide 8, 255, 8;
-        das_batch_i16_nearest_narrow: One 1, Narrow 4, 255, 8;
+        das_batch_i16_linear_wide: Two 2, Wide 8, 96, 12;
+        das_batch_i16_linear_narrow: Two 2, Narrow 4, 92, 12;
+        das_batch_i16_nearest_wide: One 1, Wide 8, 64, 8;
+        das_batch_i16_nearest_narrow: One 1, Narrow 4, 64, 8;
     }
     F16, 8 in 1 {
-        das_batch_f16_linear_wide: Two 2, Wide 8, 255, 12;
-        das_batch_f16_linear_narrow: Two 2, Narrow 4, 255, 12;
-        das_batch_f16_nearest_wide: One 1, Wide 8, 255, 8;
-        das_batch_f16_nearest_narrow: One 1, Narrow 4, 255, 8;
+        das_batch_f16_linear_wide: Two 2, Wide 8, 96, 12;
+        das_batch_f16_linear_narrow: Two 2, Narrow 4, 93, 12;
+        das_batch_f16_nearest_wide: One 1, Wide 8, 69, 16;
+        das_batch_f16_nearest_narrow: One 1, Narrow 4, 61, 8;
     }
     f32, 4 in 1 {
-        das_batch_f32_linear_wide: Two 2, Wide 16, 255, 12;
-        das_batch_f32_linear_narrow: Two 2, Narrow 8, 255, 12;
-        das_batch_f32_nearest_wide: One 1, Wide 16, 255, 8;
-        das_batch_f32_nearest_narrow: One 1, Narrow 8, 255, 8;
+        das_batch_f32_linear_wide: Two 2, Wide 16, 80, 12;
+        das_batch_f32_linear_narrow: Two 2, Narrow 8, 80, 12;
+        das_batch_f32_nearest_wide: One 1, Wide 16, 56, 8;
+        das_batch_f32_nearest_narrow: One 1, Narrow 8, 62, 16;
     }
     Complex<i16>, 4 in 1 {
-        das_batch_ci16_linear_wide: Two 2, Wide 16, 255, 16;
-        das_batch_ci16_linear_narrow: Two 2, Narrow 8, 255, 16;
-        das_batch_ci16_nearest_wide: One 1, Wide 16, 255, 12;
-        das_batch_ci16_nearest_narrow: One 1, Narrow 8, 255, 12;
+        das_batch_ci16_linear_wide: Two 2, Wide 16, 102, 16;
+        das_batch_ci16_linear_narrow: Two 2, Narrow 8, 102, 16;
+        das_batch_ci16_nearest_wide: One 1, Wide 16, 72, 12;
+        das_batch_ci16_nearest_narrow: One 1, Narrow 8, 72, 12;
     }
     Complex<F16>, 4 in 1 {
-        das_batch_cf16_linear_wide: Two 2, Wide 16, 255, 16;
-        das_batch_cf16_linear_narrow: Two 2, Narrow 8, 255, 16;
-        das_batch_cf16_nearest_wide: One 1, Wide 16, 255, 12;
-        das_batch_cf16_nearest_narrow: One 1, Narrow 8, 255, 12;
+        das_batch_cf16_linear_wide: Two 2, Wide 16, 102, 16;
+        das_batch_cf16_linear_narrow: Two 2, Narrow 8, 102, 16;
+        das_batch_cf16_nearest_wide: One 1, Wide 16, 71, 12;
+        das_batch_cf16_nearest_narrow: One 1, Narrow 8, 71, 12;
     }
     Complex<f32>, 4 in 2 {
-        das_batch_cf32_linear_wide: Two 2, Wide 16, 255, 16;
-        das_batch_cf32_linear_narrow: Two 2, Narrow 8, 255, 16;
-        das_batch_cf32_nearest_wide: One 1, Wide 16, 255, 12;
-        das_batch_cf32_nearest_narrow: One 1, Narrow 8, 255, 12;
+        das_batch_cf32_linear_wide: Two 2, Wide 16, 127, 16;
+        das_batch_cf32_linear_narrow: Two 2, Narrow 8, 127, 16;
+        das_batch_cf32_nearest_wide: One 1, Wide 16, 92, 12;
+        das_batch_cf32_nearest_narrow: One 1, Narrow 8, 92, 12;
     }
 }

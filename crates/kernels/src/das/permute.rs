@@ -220,12 +220,12 @@ cuda_std::on_host! {
 }
 
 instances! {
-    permute_i16: i16 => i16, 8, 64;
-    permute_f16: F16 => F16, 8, 64;
-    permute_f32: f32 => f32, 4, 64;
-    permute_ci16: Complex<i16> => Complex<i16>, 4, 64;
-    permute_cf16: Complex<F16> => Complex<F16>, 4, 64;
-    permute_cf32: Complex<f32> => Complex<f32>, 4, 64;
-    permute_f32_to_f16: f32 => F16, 8, 64;
-    permute_cf32_to_cf16: Complex<f32> => Complex<F16>, 4, 64;
+    permute_i16: i16 => i16, 8, 34;
+    permute_f16: F16 => F16, 8, 34;
+    permute_f32: f32 => f32, 4, 32;
+    permute_ci16: Complex<i16> => Complex<i16>, 4, 34;
+    permute_cf16: Complex<F16> => Complex<F16>, 4, 34;
+    permute_cf32: Complex<f32> => Complex<f32>, 4, 38;
+    permute_f32_to_f16: f32 => F16, 8, 32;
+    permute_cf32_to_cf16: Complex<f32> => Complex<F16>, 4, 32;
 }
