@@ -16,11 +16,11 @@
 //! after the other from the lane that has it, load both neighbouring samples of their batch items in vectors of
 //! 16 bytes, and add. Channels and transmits come in the order of [`super::voxel`], with the same operations for each
 //! item: the same bits but for the sign of a sum that underflowed to 0. Channels that do not count (out of range, weight
-//! 0, beyond the last) take the zeros, so that nothing else reaches the sum, or are skipped where all of [`CHANNELS_AHEAD`] do
-//! not count for a voxel. Lanes beyond the padded batch read its last vector, groups beyond the
+//! 0, beyond the last) take the zeros, so that nothing else reaches the sum, or are skipped where none of those that are
+//! requested together counts for a voxel. Lanes beyond the padded batch read its last vector, groups beyond the
 //! last voxel take its position and no channel: neither writes.
 //!
-//! The samples of [`CHANNELS_AHEAD`] channels are requested before the first is used. Branches around the loads of channels that
+//! The samples of two or four channels are requested before the first is used. Branches around the loads of channels that
 //! do not count, and predicates on them, made the machine code wait for each channel's samples before it asked for the
 //! next one's: hence the zeros.
 
@@ -40,11 +40,11 @@ pub const THREADS: u32 = 128;
 /// Lanes of a warp.
 const WARP: u32 = 32;
 
-/// Channels whose samples are requested together.
-const CHANNELS_AHEAD: usize = 4;
-
 /// Samples of zeros after the last channel of each transmit: the taps of a channel that does not count.
 pub const SILENCE: u32 = 2;
+
+/// Batch items of a broad tile.
+pub const BROAD_ITEMS: u32 = 128;
 
 /// Batch items of a wide tile.
 pub const WIDE_ITEMS: u32 = 64;
@@ -393,6 +393,8 @@ pub use super::voxel::Taps;
 /// Batch items that a warp works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tile {
+    /// [`BROAD_ITEMS`]; for complex samples of 16 bits, whose geometry and shuffles weigh most.
+    Broad,
     /// [`WIDE_ITEMS`].
     Wide,
     /// [`NARROW_ITEMS`], for twice as many voxels.
@@ -403,6 +405,7 @@ impl Tile {
     /// Its batch items.
     pub const fn items(self) -> u32 {
         match self {
+            Self::Broad => BROAD_ITEMS,
             Self::Wide => WIDE_ITEMS,
             Self::Narrow => NARROW_ITEMS,
         }
@@ -410,9 +413,10 @@ impl Tile {
 }
 
 macro_rules! instances {
-    ($($stored:ty, $items:literal in $vectors:literal {
-        $($name:ident: $taps:ident $n_taps:literal, $tile:ident $lanes:literal, $registers:literal, $shuffles:literal;)*
-    })*) => {
+    ($($stored:ty { $(
+        $name:ident: $taps:ident $n_taps:literal, $tile:ident $lanes:literal lanes of $items:literal in $vectors:literal,
+        ahead $ahead:literal, $registers:literal, $shuffles:literal;
+    )* })*) => {
         cuda_std::kernels! { $($(
             /// A group of lanes a voxel; sample type, interpolation and batch tile are in the name.
             $name(p: DasBatch<$stored>),
@@ -425,7 +429,7 @@ macro_rules! instances {
             },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { das_batch::<$stored, $n_taps, $lanes, $vectors, $items, CHANNELS_AHEAD>(p) }
+                unsafe { das_batch::<$stored, $n_taps, $lanes, $vectors, $items, $ahead>(p) }
             }
         )*)* }
 
@@ -433,13 +437,19 @@ macro_rules! instances {
             impl Instances for $stored {
                 fn kernel(taps: Taps, tile: Tile) -> Option<cuda_std::Kernel<DasBatch<Self>>> {
                     $(const { assert!($lanes * $items == Tile::$tile.items()) };)*
-                    Some(match (taps, tile) {
-                        $((Taps::$taps, Tile::$tile) => $name,)*
-                    })
+                    #[allow(unreachable_patterns, reason = "some types have every tile")]
+                    match (taps, tile) {
+                        $((Taps::$taps, Tile::$tile) => Some($name),)*
+                        _ => None,
+                    }
                 }
 
                 fn voxels_per_block(tile: Tile) -> u32 {
-                    THREADS * $items / tile.items()
+                    #[allow(unreachable_patterns, reason = "the same for every interpolation; some types have every tile")]
+                    match tile {
+                        $(Tile::$tile => THREADS / $lanes,)*
+                        _ => THREADS,
+                    }
                 }
             }
         )* }
@@ -454,7 +464,7 @@ cuda_std::on_host! {
 
     /// A sample type, and this family's kernels for it.
     pub trait Instances: Sample {
-        /// The kernel for this interpolation and tile; there is none for double precision.
+        /// The kernel for this interpolation and tile; there is none for double precision, and not every tile.
         fn kernel(taps: Taps, tile: Tile) -> Option<cuda_std::Kernel<DasBatch<Self>>>;
 
         /// Voxels that a block of that kernel works on.
@@ -483,40 +493,44 @@ cuda_std::on_host! {
 }
 
 instances! {
-    i16, 8 in 1 {
-        das_batch_i16_linear_wide: Two 2, Wide 8, 96, 12;
-        das_batch_i16_linear_narrow: Two 2, Narrow 4, 92, 12;
-        das_batch_i16_nearest_wide: One 1, Wide 8, 64, 8;
-        das_batch_i16_nearest_narrow: One 1, Narrow 4, 64, 8;
+    i16 {
+        das_batch_i16_linear_wide: Two 2, Wide 8 lanes of 8 in 1, ahead 4, 96, 12;
+        das_batch_i16_linear_narrow: Two 2, Narrow 4 lanes of 8 in 1, ahead 4, 92, 12;
+        das_batch_i16_nearest_wide: One 1, Wide 8 lanes of 8 in 1, ahead 4, 64, 8;
+        das_batch_i16_nearest_narrow: One 1, Narrow 4 lanes of 8 in 1, ahead 4, 64, 8;
     }
-    F16, 8 in 1 {
-        das_batch_f16_linear_wide: Two 2, Wide 8, 96, 12;
-        das_batch_f16_linear_narrow: Two 2, Narrow 4, 93, 12;
-        das_batch_f16_nearest_wide: One 1, Wide 8, 69, 16;
-        das_batch_f16_nearest_narrow: One 1, Narrow 4, 61, 8;
+    F16 {
+        das_batch_f16_linear_wide: Two 2, Wide 8 lanes of 8 in 1, ahead 4, 96, 12;
+        das_batch_f16_linear_narrow: Two 2, Narrow 4 lanes of 8 in 1, ahead 4, 93, 12;
+        das_batch_f16_nearest_wide: One 1, Wide 8 lanes of 8 in 1, ahead 4, 69, 16;
+        das_batch_f16_nearest_narrow: One 1, Narrow 4 lanes of 8 in 1, ahead 4, 61, 8;
     }
-    f32, 4 in 1 {
-        das_batch_f32_linear_wide: Two 2, Wide 16, 80, 12;
-        das_batch_f32_linear_narrow: Two 2, Narrow 8, 80, 12;
-        das_batch_f32_nearest_wide: One 1, Wide 16, 56, 8;
-        das_batch_f32_nearest_narrow: One 1, Narrow 8, 62, 16;
+    f32 {
+        das_batch_f32_linear_wide: Two 2, Wide 16 lanes of 4 in 1, ahead 4, 80, 12;
+        das_batch_f32_linear_narrow: Two 2, Narrow 8 lanes of 4 in 1, ahead 4, 80, 12;
+        das_batch_f32_nearest_wide: One 1, Wide 16 lanes of 4 in 1, ahead 4, 56, 8;
+        das_batch_f32_nearest_narrow: One 1, Narrow 8 lanes of 4 in 1, ahead 4, 62, 16;
     }
-    Complex<i16>, 4 in 1 {
-        das_batch_ci16_linear_wide: Two 2, Wide 16, 102, 16;
-        das_batch_ci16_linear_narrow: Two 2, Narrow 8, 102, 16;
-        das_batch_ci16_nearest_wide: One 1, Wide 16, 72, 12;
-        das_batch_ci16_nearest_narrow: One 1, Narrow 8, 72, 12;
+    Complex<i16> {
+        das_batch_ci16_linear_broad: Two 2, Broad 16 lanes of 8 in 2, ahead 2, 116, 8;
+        das_batch_ci16_nearest_broad: One 1, Broad 16 lanes of 8 in 2, ahead 4, 96, 12;
+        das_batch_ci16_linear_wide: Two 2, Wide 16 lanes of 4 in 1, ahead 4, 102, 16;
+        das_batch_ci16_linear_narrow: Two 2, Narrow 8 lanes of 4 in 1, ahead 4, 102, 16;
+        das_batch_ci16_nearest_wide: One 1, Wide 16 lanes of 4 in 1, ahead 4, 72, 12;
+        das_batch_ci16_nearest_narrow: One 1, Narrow 8 lanes of 4 in 1, ahead 4, 72, 12;
     }
-    Complex<F16>, 4 in 1 {
-        das_batch_cf16_linear_wide: Two 2, Wide 16, 102, 16;
-        das_batch_cf16_linear_narrow: Two 2, Narrow 8, 102, 16;
-        das_batch_cf16_nearest_wide: One 1, Wide 16, 71, 12;
-        das_batch_cf16_nearest_narrow: One 1, Narrow 8, 71, 12;
+    Complex<F16> {
+        das_batch_cf16_linear_broad: Two 2, Broad 16 lanes of 8 in 2, ahead 2, 112, 8;
+        das_batch_cf16_nearest_broad: One 1, Broad 16 lanes of 8 in 2, ahead 4, 96, 12;
+        das_batch_cf16_linear_wide: Two 2, Wide 16 lanes of 4 in 1, ahead 4, 102, 16;
+        das_batch_cf16_linear_narrow: Two 2, Narrow 8 lanes of 4 in 1, ahead 4, 102, 16;
+        das_batch_cf16_nearest_wide: One 1, Wide 16 lanes of 4 in 1, ahead 4, 71, 12;
+        das_batch_cf16_nearest_narrow: One 1, Narrow 8 lanes of 4 in 1, ahead 4, 71, 12;
     }
-    Complex<f32>, 4 in 2 {
-        das_batch_cf32_linear_wide: Two 2, Wide 16, 127, 16;
-        das_batch_cf32_linear_narrow: Two 2, Narrow 8, 127, 16;
-        das_batch_cf32_nearest_wide: One 1, Wide 16, 92, 12;
-        das_batch_cf32_nearest_narrow: One 1, Narrow 8, 92, 12;
+    Complex<f32> {
+        das_batch_cf32_linear_wide: Two 2, Wide 16 lanes of 4 in 2, ahead 4, 127, 16;
+        das_batch_cf32_linear_narrow: Two 2, Narrow 8 lanes of 4 in 2, ahead 4, 127, 16;
+        das_batch_cf32_nearest_wide: One 1, Wide 16 lanes of 4 in 2, ahead 4, 92, 12;
+        das_batch_cf32_nearest_narrow: One 1, Narrow 8 lanes of 4 in 2, ahead 4, 92, 12;
     }
 }

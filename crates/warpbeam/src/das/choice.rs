@@ -37,14 +37,16 @@ pub(super) fn choose(algorithm: Algorithm, shape: Shape) -> Choice {
     }
 }
 
-/// The tile that wastes least: a narrow one costs an eighth more an item, a wide one may stay half empty.
-pub(super) fn tile(n_batch: usize) -> Tile {
-    let items = |tile: Tile| n_batch.next_multiple_of(tile.items() as usize);
-    if 9 * items(Tile::Narrow) < 8 * items(Tile::Wide) {
-        Tile::Narrow
-    } else {
-        Tile::Wide
-    }
+/// The tile that wastes least: items cost most in a narrow one, least in a broad one, but it may stay half empty.
+pub(super) fn tile(n_batch: usize, has_broad_kernels: bool) -> Tile {
+    // Instructions an item, in eighths.
+    let cost = |(tile, eighths): &(Tile, usize)| eighths * n_batch.next_multiple_of(tile.items() as usize);
+    let tiles = [(Tile::Broad, 7), (Tile::Wide, 8), (Tile::Narrow, 9)];
+    let possible = &tiles[usize::from(!has_broad_kernels)..];
+    possible
+        .iter()
+        .min_by_key(|tile| cost(tile))
+        .map_or(Tile::Wide, |&(tile, _)| tile)
 }
 
 #[cfg(test)]
@@ -88,10 +90,21 @@ mod tests {
     #[test]
     fn tiles_are_as_full_as_they_can_be() {
         for n_batch in [1, 16, 32, 65, 96, 150] {
-            assert_eq!(tile(n_batch), Tile::Narrow, "{n_batch} items");
+            assert_eq!(tile(n_batch, false), Tile::Narrow, "{n_batch} items");
         }
         for n_batch in [33, 64, 100, 128, 192, 1000] {
-            assert_eq!(tile(n_batch), Tile::Wide, "{n_batch} items");
+            assert_eq!(tile(n_batch, false), Tile::Wide, "{n_batch} items");
+        }
+        for (n_batch, expected) in [
+            (32, Tile::Narrow),
+            (64, Tile::Wide),
+            (96, Tile::Narrow),
+            (100, Tile::Broad),
+            (128, Tile::Broad),
+            (192, Tile::Wide),
+            (256, Tile::Broad),
+        ] {
+            assert_eq!(tile(n_batch, true), expected, "{n_batch} items");
         }
     }
 }

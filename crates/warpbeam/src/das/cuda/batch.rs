@@ -59,7 +59,7 @@ impl<T: Sample> State<T> {
 impl<T: Sample> CudaDas<T> {
     /// Compiles the kernels.
     pub(super) fn prepare_batch(&self) -> Result<()> {
-        for tile in [Tile::Wide, Tile::Narrow] {
+        for tile in [Tile::Broad, Tile::Wide, Tile::Narrow] {
             if let Some(kernel) = <T::Device as Instances>::kernel(self.parameters.taps, tile) {
                 self.cuda.prepare(&kernel)?;
             }
@@ -112,7 +112,7 @@ impl<T: Sample> CudaDas<T> {
             possible.max(held)
         };
         let items = (vectors * per_vector) as usize;
-        let tile = Tile::Wide.items() as usize;
+        let tile = Tile::Broad.items() as usize;
         // Whole tiles, unless that leaves none.
         Ok(match items {
             items if items >= n_batch => n_batch,
@@ -216,7 +216,8 @@ impl<T: Sample> CudaDas<T> {
         output: &mut Tensor<T::Sum>,
         stream: &Stream,
     ) -> Result<()> {
-        let tile = choice::tile(pass.len());
+        let has_broad_kernels = <T::Device as Instances>::kernel(self.parameters.taps, Tile::Broad).is_some();
+        let tile = choice::tile(pass.len(), has_broad_kernels);
         let Some(kernel) = <T::Device as Instances>::kernel(self.parameters.taps, tile) else {
             return Ok(());
         };
