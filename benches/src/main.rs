@@ -13,7 +13,7 @@ use anyhow::bail;
 use half::f16;
 use num_complex::Complex;
 use std::path::PathBuf;
-use warpbeam::Backend;
+use warpbeam::{Algorithm, Backend};
 
 mod flags {
     use super::PathBuf;
@@ -25,6 +25,8 @@ mod flags {
             optional --case names: String
             /// Storage of the samples: f32, f16, i16 or f64 (default: f32).
             optional --storage name: String
+            /// voxel, batch or auto (default: auto).
+            optional --algorithm name: String
             /// cpu or cuda (default: the best there is).
             optional --backend name: String
             /// Timed runs (default: 10).
@@ -45,6 +47,13 @@ fn main() -> anyhow::Result<()> {
     };
     let chosen = cases::named(flags.case.as_deref())?;
     let runs = flags.runs.unwrap_or(10);
+    let algorithm_name = flags.algorithm.as_deref().unwrap_or("auto");
+    let algorithm = match algorithm_name {
+        "voxel" => Algorithm::Voxel,
+        "batch" => Algorithm::Batch,
+        "auto" => Algorithm::Auto,
+        other => bail!("there is no algorithm {other:?}; voxel, batch and auto are possible"),
+    };
     let storage = flags.storage.as_deref().unwrap_or("f32");
     let mut file = results::File::open(
         &flags.output.unwrap_or_else(|| PathBuf::from("benches/results")),
@@ -57,17 +66,17 @@ fn main() -> anyhow::Result<()> {
     );
     for case in chosen {
         let measured = match (storage, case.is_iq()) {
-            ("f32", true) => measure::run::<Complex<f32>>(&backend, case, runs)?,
-            ("f32", false) => measure::run::<f32>(&backend, case, runs)?,
-            ("f16", true) => measure::run::<Complex<f16>>(&backend, case, runs)?,
-            ("f16", false) => measure::run::<f16>(&backend, case, runs)?,
-            ("i16", true) => measure::run::<Complex<i16>>(&backend, case, runs)?,
-            ("i16", false) => measure::run::<i16>(&backend, case, runs)?,
-            ("f64", true) => measure::run::<Complex<f64>>(&backend, case, runs)?,
-            ("f64", false) => measure::run::<f64>(&backend, case, runs)?,
+            ("f32", true) => measure::run::<Complex<f32>>(&backend, case, algorithm, runs)?,
+            ("f32", false) => measure::run::<f32>(&backend, case, algorithm, runs)?,
+            ("f16", true) => measure::run::<Complex<f16>>(&backend, case, algorithm, runs)?,
+            ("f16", false) => measure::run::<f16>(&backend, case, algorithm, runs)?,
+            ("i16", true) => measure::run::<Complex<i16>>(&backend, case, algorithm, runs)?,
+            ("i16", false) => measure::run::<i16>(&backend, case, algorithm, runs)?,
+            ("f64", true) => measure::run::<Complex<f64>>(&backend, case, algorithm, runs)?,
+            ("f64", false) => measure::run::<f64>(&backend, case, algorithm, runs)?,
             (other, _) => bail!("there is no storage {other:?}; f32, f16, i16 and f64 are possible"),
         };
-        let variant = format!("voxel-{storage}");
+        let variant = format!("{algorithm_name}-{storage}");
         println!(
             "{:<8} {:<12} {:>12.3} {:>14.4} {:>10.2e}",
             case.name,

@@ -7,7 +7,7 @@ use half::f16;
 use ndarray::Array4;
 use num_complex::Complex;
 use std::time::Duration;
-use warpbeam::{Backend, DasPlan, Sample, Tensor};
+use warpbeam::{Algorithm, Backend, DasOptions, DasPlan, Sample, Tensor};
 
 /// Runs before those that count.
 const WARM_UP: usize = 2;
@@ -70,9 +70,17 @@ storage! {
 }
 
 /// Times `runs` runs of a case.
-pub(crate) fn run<T: Storage>(backend: &Backend, case: &Case, runs: usize) -> anyhow::Result<Measured> {
+pub(crate) fn run<T: Storage>(
+    backend: &Backend,
+    case: &Case,
+    algorithm: Algorithm,
+    runs: usize,
+) -> anyhow::Result<Measured> {
     let geometry = case.geometry();
-    let options = case.options();
+    let options = DasOptions {
+        algorithm,
+        ..case.options()
+    };
     let plan = DasPlan::<T>::new(backend, &geometry, &options)?;
     let shape = (case.n_batch, case.n_channels(), case.n_transmits, case.n_samples);
     let mut random = fastrand::Rng::with_seed(0);

@@ -14,6 +14,14 @@ impl F16 {
         crate::backend::f16_to_f32(self.0)
     }
 
+    /// The values of the two halves in a word, the lower first, exactly.
+    ///
+    /// The same as by [`F16::to_f32`]; on the device without taking the word apart first.
+    #[inline(always)]
+    pub fn pair_to_f32(word: u32) -> [f32; 2] {
+        crate::backend::f16_pair_to_f32(word)
+    }
+
     /// The nearest half, ties to even; overflow is infinite.
     #[inline(always)]
     pub fn from_f32(value: f32) -> Self {

@@ -66,6 +66,12 @@ pub fn i16_to_f32(value: i16) -> f32 {
     f32::from_bits(0x4b00_0000 | u32::from(value.cast_unsigned() ^ 0x8000)) - 8_421_376.0
 }
 
+/// The values of the two 16-bit samples in a word, the lower first, as [`i16_to_f32`].
+#[inline(always)]
+pub fn i16_pair_to_f32(word: u32) -> [f32; 2] {
+    backend::split_halves(word ^ 0x8000_8000, 0x4b00).map(|bits| f32::from_bits(bits) - 8_421_376.0)
+}
+
 /// Coefficients in t² of the series of `cos 2πt` (`odd` 0) or of `sin 2πt / t` (`odd` 1).
 const fn series<const TERMS: usize>(odd: usize) -> [f64; TERMS] {
     let turn = core::f64::consts::TAU;
@@ -204,7 +210,18 @@ fn cos_sin_turn_f64(turn: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::Real;
+    use super::{Real, i16_pair_to_f32, i16_to_f32};
+
+    #[test]
+    #[allow(clippy::float_cmp, reason = "whole numbers")]
+    fn sixteen_bit_samples_alone_and_in_pairs() {
+        for low in (i16::MIN..=i16::MAX).step_by(7) {
+            let high = low.wrapping_mul(31);
+            let word = u32::from(low.cast_unsigned()) | u32::from(high.cast_unsigned()) << 16;
+            assert_eq!(i16_to_f32(low), f32::from(low));
+            assert_eq!(i16_pair_to_f32(word), [f32::from(low), f32::from(high)]);
+        }
+    }
 
     #[test]
     fn circle_functions_over_a_turn() {

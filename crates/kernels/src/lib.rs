@@ -11,7 +11,12 @@ pub mod probe;
 use cuda_std::KernelInfo;
 
 /// Every kernel, a family a slice.
-pub const FAMILIES: &[&[KernelInfo]] = &[das::voxel::KERNELS, probe::KERNELS];
+pub const FAMILIES: &[&[KernelInfo]] = &[
+    das::voxel::KERNELS,
+    das::batch::KERNELS,
+    das::permute::KERNELS,
+    probe::KERNELS,
+];
 
 cuda_std::on_host! {
     /// The kernels that need `sm_80`, a family a slice; PTX for less does not have them.

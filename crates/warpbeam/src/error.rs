@@ -54,6 +54,14 @@ pub enum Error {
         /// What would be right.
         requirement: &'static str,
     },
+    /// A combination that there is no code for.
+    #[error("{what} is not supported; {alternatives}")]
+    Unsupported {
+        /// What was asked for.
+        what: &'static str,
+        /// What there is instead.
+        alternatives: &'static str,
+    },
     /// A transmit uses an element that the probe does not have.
     #[error("a transmit fires element {element}; the probe has {n_elements} elements, counted from 0")]
     NoSuchElement {

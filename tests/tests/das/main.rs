@@ -1,5 +1,6 @@
 //! Delay-and-sum against the oracle and its own invariants, the same checks on every backend.
 
+mod algorithms;
 mod counts;
 mod ends;
 mod isolation;

@@ -1,138 +1,45 @@
 //! The kernels that take a thread a voxel, launched as the library does, against the f64 oracle.
 
+use crate::das_inputs::{Inputs, PrecisionOf, Stored, taps};
 use cuda_std::Launch;
 use cuda_std::emulator::{Buffer, Options, launch_with};
-use cuda_std::half::F16;
-use cuda_std::math::Real;
 use half::f16;
 use integration_tests::case::{Case, Elements};
 use integration_tests::compare::Tally;
 use integration_tests::random::rng;
 use integration_tests::sample::TestSample;
-use kernels::das::sample::{RealOf, Sample as DeviceSample};
-use kernels::das::voxel::{DasVoxel, ITEMS, Instances, THREADS, Taps, Tile};
+use kernels::das::voxel::{DasVoxel, ITEMS, Instances, THREADS, Tile};
 use ndarray::{Array4, ArrayD, IxDyn};
 use num_complex::{Complex, Complex64};
 use warpbeam::{DasGeometry, DasOptions, Interpolation, Window};
 use wavefield::aperture::Aperture;
 use wavefield::phase::TurnsPerSample;
 
-/// A sample type of the library and what it is on the device.
-trait Stored: TestSample {
-    type Stored: Instances;
-    fn stored(self) -> Self::Stored;
-    fn image(value: ValueOf<Self>) -> Self::Sum;
-    fn nan() -> ValueOf<Self>;
-}
-
-type ValueOf<T> = <<T as Stored>::Stored as DeviceSample>::Value;
-
-macro_rules! stored {
-    ($($host:ty => $stored:ty, $sum:ident: $convert:expr;)*) => { $(
-        impl Stored for $host {
-            type Stored = $stored;
-            fn stored(self) -> $stored {
-                let convert: fn($host) -> $stored = $convert;
-                convert(self)
-            }
-            fn image(value: $sum) -> $sum {
-                value
-            }
-            fn nan() -> $sum {
-                $sum::NAN
-            }
-        }
-
-        impl Stored for Complex<$host> {
-            type Stored = Complex<$stored>;
-            fn stored(self) -> Complex<$stored> {
-                Complex::new(self.re.stored(), self.im.stored())
-            }
-            fn image(value: Complex<$sum>) -> Complex<$sum> {
-                value
-            }
-            fn nan() -> Complex<$sum> {
-                Complex::new($sum::NAN, $sum::NAN)
-            }
-        }
-    )* };
-}
-
-stored! {
-    i16 => i16, f32: |sample| sample;
-    f16 => F16, f32: |sample| F16(sample.to_bits());
-    f32 => f32, f32: |sample| sample;
-    f64 => f64, f64: |sample| sample;
-}
-
 /// Runs a kernel over all voxels and batch items, its output full of NaN before.
-fn run<T: Stored>(
+pub(crate) fn run<T: Stored>(
     geometry: &DasGeometry,
     options: &DasOptions,
     data: &Array4<T>,
     tile: Tile,
     seed: u64,
 ) -> ArrayD<T::Sum> {
-    let round = |value: f64| RealOf::<T::Stored>::from_f64(value);
     let (n_batch, n_channels, n_transmits, n_samples) = data.dim();
-    let n_voxels = geometry.voxel_positions.len() / 3;
-    let samples: Vec<T::Stored> = data.iter().map(|sample| sample.stored()).collect();
-    let elements: Vec<_> = geometry
-        .element_positions
-        .rows()
-        .into_iter()
-        .flat_map(|p| [[round(p[0]), round(p[1])], [round(p[2]), round(0.0)]])
-        .collect();
-    let normals: Vec<_> = (0..n_channels)
-        .flat_map(|m| {
-            let normal = |axis| {
-                geometry
-                    .element_normals
-                    .as_ref()
-                    .map_or(f64::from(u8::from(axis == 2)), |normals| normals[[m, axis]])
-            };
-            let bound = geometry.element_cosine_bounds.as_ref().map_or(-1.0, |bounds| bounds[m]);
-            [[round(normal(0)), round(normal(1))], [round(normal(2)), round(bound)]]
-        })
-        .collect();
-    let voxels: Vec<_> = (0..3)
-        .flat_map(|axis| geometry.voxel_positions.iter().skip(axis).step_by(3).map(|&p| round(p)))
-        .collect();
-    let per_voxel = |array: &ArrayD<f64>| Buffer::new(&array.iter().map(|&value| round(value)).collect::<Vec<_>>());
-    let phases: Vec<_> = (0..n_transmits)
-        .map(|q| options.phase_offsets.get(q).copied().unwrap_or(0.0) / std::f64::consts::TAU)
-        .map(|turns| round(turns - turns.round()))
-        .collect();
+    let inputs = Inputs::<PrecisionOf<T>>::new(geometry, options);
+    let n_voxels = inputs.n_voxels;
+    let samples = Buffer::new(&data.iter().map(|sample| sample.stored()).collect::<Vec<_>>());
     let output = Buffer::filled(<T as Stored>::nan(), n_batch * n_voxels);
-    let (samples, elements, normals, voxels, phases) = (
-        Buffer::new(&samples),
-        Buffer::new(&elements),
-        Buffer::new(&normals),
-        Buffer::new(&voxels),
-        Buffer::new(&phases),
-    );
-    let (offsets, weights) = (
-        per_voxel(&geometry.transmit_offsets),
-        per_voxel(&geometry.transmit_weights),
-    );
-    let (taps, items) = (
-        match options.interpolation {
-            Interpolation::Linear => Taps::Two,
-            Interpolation::Nearest => Taps::One,
-        },
-        match tile {
-            Tile::One => 1,
-            Tile::Many => ITEMS,
-        },
-    );
+    let items = match tile {
+        Tile::One => 1,
+        Tile::Many => ITEMS,
+    };
     let parameters = DasVoxel::<T::Stored> {
         samples: samples.global(),
-        elements: elements.global(),
-        normals: normals.global(),
-        voxels: voxels.global(),
-        offsets: offsets.global(),
-        weights: weights.global(),
-        phases: phases.global(),
+        elements: inputs.elements.global(),
+        normals: inputs.normals.global(),
+        voxels: inputs.voxels.global(),
+        offsets: inputs.offsets.global(),
+        weights: inputs.weights.global(),
+        phases: inputs.phases.global(),
         output: output.global_mut(),
         batch_stride: (n_channels * n_transmits * n_samples) as u64,
         transmit_stride: n_samples as u64,
@@ -158,8 +65,13 @@ fn run<T: Stored>(
         seed,
         ..Options::default()
     };
-    launch_with(&T::Stored::kernel(taps, tile), shape, parameters, launch_options)
-        .unwrap_or_else(|fault| panic!("{fault}"));
+    launch_with(
+        &T::Stored::kernel(taps(options.interpolation), tile),
+        shape,
+        parameters,
+        launch_options,
+    )
+    .unwrap_or_else(|fault| panic!("{fault}"));
     let sums = output.to_vec().into_iter().map(T::image).collect();
     ArrayD::from_shape_vec(IxDyn(&[n_batch, n_voxels]), sums).expect("a sum a batch item and voxel")
 }

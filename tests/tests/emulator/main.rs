@@ -1,6 +1,9 @@
 //! Every kernel on the CPU, under an emulator that is stricter than a GPU: results against oracles, traffic against
 //! what was measured on hardware.
 
+mod das_batch;
+mod das_inputs;
 mod das_voxel;
 mod payload;
+mod permute;
 mod probes;

@@ -6,6 +6,34 @@ pub(crate) fn f16_to_f32(bits: u16) -> f32 {
 }
 
 #[inline(always)]
+pub(crate) fn f16_pair_to_f32(word: u32) -> [f32; 2] {
+    let (low, high): (f32, f32);
+    // SAFETY: registers only.
+    unsafe {
+        core::arch::asm!(
+            "{{ .reg .b16 low, high; mov.b32 {{low, high}}, {2}; cvt.f32.f16 {0}, low; cvt.f32.f16 {1}, high; }}",
+            out(reg32) low, out(reg32) high, in(reg32) word, options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    [low, high]
+}
+
+/// The halves of a word, the lower first, each below the same upper half.
+#[inline(always)]
+pub(crate) fn split_halves(word: u32, upper: u32) -> [u32; 2] {
+    let (low, high): (u32, u32);
+    // SAFETY: registers only.
+    unsafe {
+        core::arch::asm!(
+            "prmt.b32 {0}, {2}, {3}, 0x5410; prmt.b32 {1}, {2}, {3}, 0x5432;",
+            out(reg32) low, out(reg32) high, in(reg32) word, in(reg32) upper,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    [low, high]
+}
+
+#[inline(always)]
 pub(crate) fn f32_to_f16(value: f32) -> u16 {
     (value as f16).to_bits()
 }

@@ -6,6 +6,16 @@ pub(crate) fn f16_to_f32(bits: u16) -> f32 {
 }
 
 #[inline(always)]
+pub(crate) fn f16_pair_to_f32(word: u32) -> [f32; 2] {
+    [f16_to_f32(word as u16), f16_to_f32((word >> 16) as u16)]
+}
+
+#[inline(always)]
+pub(crate) fn split_halves(word: u32, upper: u32) -> [u32; 2] {
+    [word & 0xffff, word >> 16].map(|half| upper << 16 | half)
+}
+
+#[inline(always)]
 pub(crate) fn f32_to_f16(value: f32) -> u16 {
     // The device has one NaN.
     if value.is_nan() {

@@ -91,14 +91,18 @@ pub trait Sample: Element {
     /// What it becomes.
     type Value: Value;
 
+    /// 0.
+    const ZERO: Self;
+
     /// Its value, exactly.
     fn widen(self) -> Self::Value;
 }
 
 macro_rules! sample {
-    ($($stored:ty => $value:ty: $widen:expr;)*) => { $(
+    ($($stored:ty => $value:ty: $zero:expr, $widen:expr;)*) => { $(
         impl Sample for $stored {
             type Value = $value;
+            const ZERO: Self = $zero;
 
             #[inline(always)]
             fn widen(self) -> $value {
@@ -109,6 +113,7 @@ macro_rules! sample {
 
         impl Sample for Complex<$stored> {
             type Value = Complex<$value>;
+            const ZERO: Self = Complex::new($zero, $zero);
 
             #[inline(always)]
             fn widen(self) -> Complex<$value> {
@@ -119,10 +124,10 @@ macro_rules! sample {
 }
 
 sample! {
-    i16 => f32: i16_to_f32;
-    F16 => f32: F16::to_f32;
-    f32 => f32: |sample| sample;
-    f64 => f64: |sample| sample;
+    i16 => f32: 0, i16_to_f32;
+    F16 => f32: F16(0), F16::to_f32;
+    f32 => f32: 0.0, |sample| sample;
+    f64 => f64: 0.0, |sample| sample;
 }
 
 /// The precision a sample is computed in.

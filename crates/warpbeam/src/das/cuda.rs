@@ -1,11 +1,16 @@
 //! Delay-and-sum on a CUDA device: geometry that stays there, launches, and pieces of what does not fit.
 
+mod batch;
+
+use self::batch::Workspace;
+use super::choice::{self, Choice};
 use super::prepared::Prepared;
 use super::split::{Footprint, Piece, pieces};
-use super::{Interpolation, Sample};
+use super::{Algorithm, DasOptions, Interpolation, Sample};
 use crate::device::{Backend, Cuda, Stream, Tensor};
 use crate::{Error, Result};
 use cuda_std::{Global, Launch};
+use kernels::das::batch::has_kernels;
 use kernels::das::voxel::{DasVoxel, ITEMS, Instances, THREADS, Taps, Tile};
 use ndarray::{Array1, ArrayView1, ArrayView4, ArrayViewMut2, Axis, Slice};
 use std::ops::Range;
@@ -25,6 +30,8 @@ pub(super) struct CudaDas<T: Sample> {
     cuda: Arc<Cuda>,
     geometry: Geometry<T>,
     parameters: Parameters<T>,
+    algorithm: Algorithm,
+    workspace: Workspace<T>,
     memory_limit_bytes: Option<u64>,
     n_voxels: usize,
     stream: Stream,
@@ -87,8 +94,9 @@ impl<T: Sample> CudaDas<T> {
         backend: &Backend,
         cuda: &Arc<Cuda>,
         prepared: Prepared<T::Real>,
-        memory_limit_bytes: Option<u64>,
+        options: &DasOptions,
     ) -> Result<Self> {
+        let memory_limit_bytes = options.memory_limit_bytes;
         let parameters = Parameters {
             aperture: prepared.aperture,
             turns: prepared.turns,
@@ -103,7 +111,7 @@ impl<T: Sample> CudaDas<T> {
         let n_voxels = prepared.n_voxels;
         let geometry_bytes = voxel_bytes::<T>(parameters.n_transmits) * n_voxels as u64;
         // Half the memory stays for data and output.
-        let is_resident = budget(backend, memory_limit_bytes).is_none_or(|budget| geometry_bytes <= budget / 2);
+        let is_resident = budget(backend, memory_limit_bytes, 0).is_none_or(|budget| geometry_bytes <= budget / 2);
         let geometry = if is_resident {
             Geometry::Resident(Box::new(DeviceGeometry::new(backend, &prepared, 0..n_voxels)?))
         } else {
@@ -113,15 +121,40 @@ impl<T: Sample> CudaDas<T> {
             cuda.prepare(&<T::Device as Instances>::kernel(parameters.taps, tile))?;
         }
         let stream = backend.stream()?;
-        Ok(Self {
+        let plan = Self {
             backend: backend.clone(),
             cuda: Arc::clone(cuda),
             geometry,
             parameters,
+            algorithm: options.algorithm,
+            workspace: Workspace::default(),
             memory_limit_bytes,
             n_voxels,
             stream,
-        })
+        };
+        if options.algorithm != Algorithm::Voxel {
+            plan.prepare_batch()?;
+        }
+        Ok(plan)
+    }
+
+    /// How a run of that size is done.
+    fn choice(&self, n_batch: usize, n_samples: usize) -> Choice {
+        let shape = choice::Shape {
+            has_batch_kernels: has_kernels::<T::Device>(),
+            n_batch,
+            n_samples,
+            n_voxels: self.n_voxels,
+        };
+        choice::choose(self.algorithm, shape)
+    }
+
+    /// Makes room for the copies that runs of that size need.
+    pub(super) fn reserve(&self, n_batch: usize, n_samples: usize) -> Result<()> {
+        match self.choice(n_batch, n_samples) {
+            Choice::Voxel => Ok(()),
+            Choice::Batch => self.reserve_batch(n_batch, n_samples),
+        }
     }
 
     /// Reconstructs data on the host (batch, channel, transmit, sample) into `output` (batch, voxel) on the host.
@@ -131,7 +164,7 @@ impl<T: Sample> CudaDas<T> {
             return Ok(());
         }
         let strides = DataStrides::contiguous([n_batch, n_channels, n_transmits, n_samples], true);
-        let Piece { items, voxels } = self.pieces(n_batch, strides.batch * size_of::<T>() as u64)?;
+        let (Piece { items, voxels }, choice) = self.pieces(n_batch, strides)?;
         for first_voxel in (0..self.n_voxels).step_by(voxels) {
             let range = first_voxel..self.n_voxels.min(first_voxel + voxels);
             let brought;
@@ -146,7 +179,15 @@ impl<T: Sample> CudaDas<T> {
                 let batch = Slice::from(first_item..n_batch.min(first_item + items));
                 let data = Tensor::from_array(&self.backend, &data.slice_axis(Axis(0), batch))?;
                 let mut piece = Tensor::zeros(&self.backend, &[data.shape()[0], range.len()])?;
-                self.launch(geometry, within.clone(), &data, strides, &mut piece, &self.stream)?;
+                self.launch(
+                    choice,
+                    geometry,
+                    within.clone(),
+                    &data,
+                    strides,
+                    &mut piece,
+                    &self.stream,
+                )?;
                 let mut output = output.slice_axis_mut(Axis(0), batch);
                 piece.copy_to_array(&mut output.slice_axis_mut(Axis(1), Slice::from(range.clone())))?;
             }
@@ -163,39 +204,60 @@ impl<T: Sample> CudaDas<T> {
         stream: &Stream,
     ) -> Result<()> {
         match &self.geometry {
-            Geometry::Resident(geometry) => self.launch(geometry, 0..self.n_voxels, data, strides, output, stream),
+            Geometry::Resident(geometry) => {
+                let n_batch = output.len() / self.n_voxels.max(1);
+                let choice = self.choice(n_batch, strides.n_samples);
+                self.launch(choice, geometry, 0..self.n_voxels, data, strides, output, stream)
+            }
             Geometry::Host(_) => Err(Error::OutOfMemory {
                 what: "the plan's geometry on the device",
                 needed_bytes: voxel_bytes::<T>(self.parameters.n_transmits) * self.n_voxels as u64,
-                available_bytes: budget(&self.backend, self.memory_limit_bytes).map(|budget| budget / 2),
+                available_bytes: budget(&self.backend, self.memory_limit_bytes, 0).map(|budget| budget / 2),
             }),
         }
     }
 
-    /// The pieces in which a run goes through batch and voxels.
-    fn pieces(&self, n_batch: usize, item_bytes: u64) -> Result<Piece> {
+    /// The pieces in which a run goes through batch and voxels, and how each is done.
+    fn pieces(&self, n_batch: usize, strides: DataStrides) -> Result<(Piece, Choice)> {
+        let choice = self.choice(n_batch, strides.n_samples);
         let everything = Piece {
             items: n_batch,
             voxels: self.n_voxels,
         };
-        let Some(budget) = budget(&self.backend, self.memory_limit_bytes) else {
-            return Ok(everything);
+        let Some(budget) = budget(&self.backend, self.memory_limit_bytes, self.workspace.bytes()) else {
+            return Ok((everything, choice));
         };
         let voxel = match &self.geometry {
             Geometry::Resident(_) => 0,
             Geometry::Host(_) => voxel_bytes::<T>(self.parameters.n_transmits),
         };
-        let footprint = Footprint {
-            item: item_bytes,
-            output: size_of::<T::Sum>() as u64,
-            voxel,
+        let item = strides.batch * size_of::<T>() as u64;
+        let cut = |item, budget| {
+            let footprint = Footprint {
+                item,
+                output: size_of::<T::Sum>() as u64,
+                voxel,
+            };
+            pieces(footprint, n_batch, self.n_voxels, ITEMS as usize, budget)
         };
-        pieces(footprint, n_batch, self.n_voxels, ITEMS as usize, budget)
+        if choice == Choice::Batch {
+            // The batch is rounded up to a vector.
+            let (copy, rounding) = self.copy_bytes(strides.n_samples);
+            if let Some(Ok(piece)) = budget
+                .checked_sub(rounding)
+                .map(|budget| cut(item.saturating_add(copy), budget))
+            {
+                return Ok((piece, choice));
+            }
+        }
+        // Without the copy there is room for more; the result is the same.
+        Ok((cut(item, budget)?, Choice::Voxel))
     }
 
-    /// Queues the kernel for voxels `range` of `geometry` and every item of `data`.
+    /// Queues the kernels for voxels `range` of `geometry` and every item of `data`.
     fn launch(
         &self,
+        choice: Choice,
         geometry: &DeviceGeometry<T>,
         range: Range<usize>,
         data: &Tensor<T>,
@@ -206,6 +268,21 @@ impl<T: Sample> CudaDas<T> {
         if output.is_empty() {
             return Ok(());
         }
+        if choice == Choice::Batch && self.launch_batch(geometry, range.clone(), data, strides, output, stream)? {
+            return Ok(());
+        }
+        self.launch_voxel(geometry, range, data, strides, output, stream)
+    }
+
+    fn launch_voxel(
+        &self,
+        geometry: &DeviceGeometry<T>,
+        range: Range<usize>,
+        data: &Tensor<T>,
+        strides: DataStrides,
+        output: &mut Tensor<T::Sum>,
+        stream: &Stream,
+    ) -> Result<()> {
         let n_batch = output.len() / range.len();
         // The kernel keeps the items' distances from the tile's first in 32 bits.
         let fits = strides
@@ -294,11 +371,11 @@ fn voxel_bytes<T: Sample>(n_transmits: usize) -> u64 {
     ((3 + 2 * n_transmits) * size_of::<T::Real>()) as u64
 }
 
-/// Bytes that a run may use.
-fn budget(backend: &Backend, memory_limit_bytes: Option<u64>) -> Option<u64> {
+/// Bytes that a run may use, with `held` bytes of its own already.
+fn budget(backend: &Backend, memory_limit_bytes: Option<u64>, held: u64) -> Option<u64> {
     let free = backend
         .available_memory_bytes()
-        .map(|bytes| (bytes as f64 * USABLE) as u64);
+        .map(|bytes| (bytes as f64 * USABLE) as u64 + held);
     match (free, memory_limit_bytes) {
         (Some(free), Some(limit)) => Some(free.min(limit)),
         (free, limit) => free.or(limit),

@@ -3,6 +3,8 @@
 //! `out[b, n] = Σ_q Σ_m w_tx[q, n] · a_rx[m, n] · e^{i(κ·d + φ_q)} · s(x[b, m, q, ·], d)` with the delay
 //! `d = offset[q, n] + |r_n − p_m|` in samples. A contribution with d < 0 or d ≥ K − 1 is 0.
 
+#[cfg(feature = "cuda")]
+mod choice;
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
@@ -15,7 +17,7 @@ mod sample;
 mod split;
 
 pub use geometry::DasGeometry;
-pub use options::{ChannelLayout, DasOptions, Interpolation};
+pub use options::{Algorithm, ChannelLayout, DasOptions, Interpolation};
 pub use plan::DasPlan;
 pub use sample::Sample;
 pub use wavefield::aperture::Window;

@@ -24,6 +24,22 @@ pub enum Interpolation {
     Linear,
 }
 
+/// How a GPU goes about the sum; the result has the same bits either way, and the CPU has one way for all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Algorithm {
+    /// The one that is faster for the type and size of the data.
+    #[default]
+    Auto,
+    /// A thread a voxel, samples in the order they come in. Takes every sample type and no memory.
+    Voxel,
+    /// Lanes that share a voxel, samples copied with the batch innermost: for many frames at once.
+    ///
+    /// The copy is as large as the data, the batch rounded up to 16 bytes; the plan makes room for it at the first run
+    /// and keeps it. Where there is room for a part only, the batch is taken in parts; where there is none,
+    /// [`Algorithm::Voxel`] does the work. Not for `f64`.
+    Batch,
+}
+
 /// Options of a [`DasPlan`](super::DasPlan); the default is a plain sum of RF data over all elements.
 #[derive(Clone, Debug, PartialEq)]
 pub struct DasOptions {
@@ -31,6 +47,8 @@ pub struct DasOptions {
     pub layout: ChannelLayout,
     /// How samples are interpolated.
     pub interpolation: Interpolation,
+    /// How a GPU goes about it.
+    pub algorithm: Algorithm,
     /// Phase κ per sample of delay in radians, for complex data; +2π `f_demodulation` / `f_s` for standard IQ.
     pub phase_per_sample: f64,
     /// Phase in radians that is added to κ·d, one a transmit (κ · start time · `f_s`); empty for none.
@@ -50,6 +68,7 @@ impl Default for DasOptions {
         Self {
             layout: ChannelLayout::default(),
             interpolation: Interpolation::default(),
+            algorithm: Algorithm::default(),
             phase_per_sample: 0.0,
             phase_offsets: Vec::new(),
             f_number: 0.0,

@@ -4,9 +4,10 @@
 use super::cuda::{CudaDas, DataStrides};
 use super::geometry::expect_shape;
 use super::prepared::Prepared;
-use super::{ChannelLayout, DasGeometry, DasOptions, Sample, cpu};
+use super::{Algorithm, ChannelLayout, DasGeometry, DasOptions, Sample, cpu};
 use crate::device::{Backend, Stream, Tensor, zeroed};
 use crate::{Error, Result};
+use kernels::das::batch::has_kernels;
 use ndarray::{ArrayD, ArrayView, ArrayView4, ArrayViewMut2, Dimension, Ix2, Ix4, IxDyn};
 
 /// A delay-and-sum reconstruction: geometry checked, rounded and in place; made once, run for every acquisition.
@@ -45,19 +46,20 @@ impl<T: Sample> DasPlan<T> {
     /// # Errors
     ///
     /// What [`DasGeometry::validate`] refuses, options outside their ranges, and a device that has no room for the
-    /// geometry or fails.
+    /// geometry or fails; [`Error::Unsupported`] for an algorithm that does not take the sample type.
     pub fn new(backend: &Backend, geometry: &DasGeometry, options: &DasOptions) -> Result<Self> {
         geometry.validate()?;
         options.validate(geometry.n_transmits())?;
+        if options.algorithm == Algorithm::Batch && !has_kernels::<T::Device>() {
+            return Err(Error::Unsupported {
+                what: "Algorithm::Batch for f64 samples",
+                alternatives: "f64 takes Algorithm::Voxel or Auto, Algorithm::Batch takes i16, f16 and f32",
+            });
+        }
         let prepared = Prepared::new(geometry, options);
         #[cfg(feature = "cuda")]
         let engine = match backend.as_cuda() {
-            Some(cuda) => Engine::Cuda(Box::new(CudaDas::new(
-                backend,
-                cuda,
-                prepared,
-                options.memory_limit_bytes,
-            )?)),
+            Some(cuda) => Engine::Cuda(Box::new(CudaDas::new(backend, cuda, prepared, options)?)),
             None => Engine::Cpu(Box::new(prepared)),
         };
         #[cfg(not(feature = "cuda"))]
@@ -110,7 +112,26 @@ impl<T: Sample> DasPlan<T> {
         ArrayD::from_shape_vec(IxDyn(&output_shape), output).map_err(|_| self.data_mismatch(data.shape()))
     }
 
-    /// Reconstructs data on the plan's backend into an image there, on a stream and without allocating.
+    /// Makes room for the copies that runs of up to `n_batch` items of `n_samples` samples a channel need.
+    ///
+    /// Without this the first run of a size does it. The room stays with the plan.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`] where not even a few items have room; a run would go without.
+    pub fn reserve(&self, n_batch: usize, n_samples: usize) -> Result<()> {
+        self.data_shape(&self.stored_shape(self.canonical_shape(n_batch, n_samples)))?;
+        match &self.engine {
+            Engine::Cpu(_) => Ok(()),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(engine) => engine.reserve(n_batch, n_samples),
+        }
+    }
+
+    /// Reconstructs data on the plan's backend into an image there, on a stream and, but for [`DasPlan::reserve`]'s part,
+    /// without allocating.
+    ///
+    /// Runs of one plan on several streams at once are safe; with [`Algorithm::Batch`] they wait for each other.
     ///
     /// The output's former contents do not matter. On CUDA the work may still run when the call returns: reading the
     /// output to the host waits for it.

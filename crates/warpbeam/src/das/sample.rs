@@ -4,17 +4,22 @@ use crate::device::Element;
 use cuda_std::math::Real;
 use half::f16;
 use kernels::das::sample::Value;
-use kernels::das::voxel::Instances;
+use kernels::das::{batch, permute, voxel};
 use num_complex::Complex;
 
 mod sealed {
     pub trait Sealed {}
 }
 
+/// A device's sample type, with the kernels of every algorithm that takes it.
+pub trait Kernels: voxel::Instances + batch::Instances + permute::Instances<Self> {}
+
+impl<S: voxel::Instances + batch::Instances + permute::Instances<S>> Kernels for S {}
+
 /// A sample type: `i16`, `f16`, `f32` or `f64`, real or complex.
 ///
 /// Sums are `f32`, or `f64` for `f64`; complex for complex samples.
-pub trait Sample: Element<Device: Instances<Value = Self::Sum>> + sealed::Sealed {
+pub trait Sample: Element<Device: Kernels<Value = Self::Sum>> + sealed::Sealed {
     /// The type of the result.
     type Sum: Element<Device = Self::Sum> + Value<Real = Self::Real> + Default;
 

@@ -77,6 +77,16 @@ impl Stream {
         })
     }
 
+    /// Lets later work wait for a point of any stream of the same backend.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn wait_for(&self, event: Event) -> Result<()> {
+        self.backend.expect("the event", &event.backend)?;
+        if let (Queue::Cuda(stream), Point::Cuda(event)) = (&self.queue, event.point) {
+            stream.wait_for(event)?;
+        }
+        Ok(())
+    }
+
     /// The driver's handle, if this is a stream of that device.
     #[cfg(feature = "cuda")]
     pub(super) fn on(&self, cuda: &Cuda) -> Result<cuda_driver::Stream> {

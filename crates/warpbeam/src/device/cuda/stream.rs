@@ -5,11 +5,13 @@
 //! when a later copy reads it, on whatever streams, without the caller's doing. What that costs is overlap of copies
 //! and kernels, which would need pinned memory as well.
 
+use std::mem::ManuallyDrop;
+use std::ptr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use cust::event::{Event, EventFlags};
-use cust::stream::{Stream, StreamFlags};
+use cust::stream::{Stream, StreamFlags, StreamWaitEventFlags};
 
 use super::Cuda;
 use super::failure::checked_cust;
@@ -51,6 +53,19 @@ impl CudaStream {
         };
         checked_cust(self.cuda.driver, "cuEventRecord", event.event.record(&self.stream))?;
         Ok(event)
+    }
+
+    /// Lets later work wait for a point of any stream of this device.
+    pub(in crate::device) fn wait_for(&self, event: CudaEvent) -> Result<(), DeviceError> {
+        self.cuda.enter()?;
+        let event = ManuallyDrop::new(event);
+        // SAFETY: both fields are moved out once, of a value whose own drop does not run; the context is current.
+        let (event, _cuda) = unsafe { (ptr::read(&raw const event.event), ptr::read(&raw const event.cuda)) };
+        checked_cust(
+            self.cuda.driver,
+            "cuStreamWaitEvent",
+            self.stream.wait_event(event, StreamWaitEventFlags::DEFAULT),
+        )
     }
 
     pub(in crate::device) fn handle(&self) -> cuda_driver::Stream {

@@ -1,0 +1,152 @@
+//! The permutation to batch-inner: every value in its place, padding 0, traffic near what the bytes need.
+
+use cuda_std::Launch;
+use cuda_std::emulator::{Buffer, Instruction, Report, launch};
+use cuda_std::half::F16;
+use half::f16;
+use integration_tests::random::rng;
+use kernels::das::batch::{SILENCE, per_vector};
+use kernels::das::permute::{Instances, Permute, SAMPLES, THREADS, sample_tiles, shared_bytes, tile_items};
+use kernels::das::sample::Sample;
+use ndarray::{Array4, ArrayViewD, Axis};
+use num_complex::Complex;
+
+/// A view (batch, channel, transmit, sample) of any strides, permuted into memory full of `stale`; the launch's report.
+pub(crate) fn batch_inner<S: Instances<D>, D: Sample>(view: &ArrayViewD<'_, S>, stale: D) -> (Buffer<D>, Report) {
+    let &[n_batch, n_channels, n_transmits, n_samples] = view.shape() else {
+        panic!("channel data have four axes");
+    };
+    // The view's memory, from its lowest element on.
+    let mut lowest = view.clone();
+    for axis in 0..4 {
+        if lowest.strides()[axis] < 0 {
+            lowest.invert_axis(Axis(axis));
+        }
+    }
+    let memory: Vec<S> = {
+        let mut order: Vec<usize> = (0..4).collect();
+        order.sort_by_key(|&axis| std::cmp::Reverse(lowest.strides()[axis]));
+        lowest.permuted_axes(order).iter().copied().collect()
+    };
+    assert_eq!(memory.len(), view.len());
+    let stride = |axis: usize| view.strides()[axis] as i64;
+    let origin = (0..4)
+        .map(|axis| {
+            if stride(axis) < 0 {
+                -stride(axis) * (view.shape()[axis] as i64 - 1)
+            } else {
+                0
+            }
+        })
+        .sum();
+    let pitch = n_batch.next_multiple_of(per_vector::<D>());
+    let input = Buffer::new(&memory);
+    let output = Buffer::filled(stale, n_transmits * (n_channels * n_samples + SILENCE as usize) * pitch);
+    let parameters = Permute::<S, D> {
+        input: input.global(),
+        output: output.global_mut(),
+        origin,
+        batch_stride: stride(0),
+        channel_stride: stride(1),
+        transmit_stride: stride(2),
+        sample_stride: stride(3),
+        n_batch: n_batch as u32,
+        batch_pitch: pitch as u32,
+        n_channels: n_channels as u32,
+        n_samples: n_samples as u32,
+    };
+    let tiles = n_transmits as u32 * sample_tiles(n_channels as u32, n_samples as u32);
+    let shape = Launch {
+        grid: [tiles, (pitch as u32).div_ceil(tile_items::<D>()), 1],
+        threads: THREADS,
+        shared_bytes: shared_bytes::<D>(),
+    };
+    let kernel = S::kernel().expect("a kernel for this type");
+    let report = launch(&kernel, shape, parameters).unwrap_or_else(|fault| panic!("{fault}"));
+    (output, report)
+}
+
+/// A full range of values, some dimensions below, some beyond a tile.
+fn check<S, D>(random: impl Fn(&mut fastrand::Rng) -> S, store: impl Fn(S) -> D)
+where
+    S: Instances<D>,
+    D: Sample + PartialEq + std::fmt::Debug,
+{
+    let mut rng = rng();
+    let items = tile_items::<D>() as usize;
+    for (n_batch, n_samples) in [(1, 5), (3, 40), (items, 32), (items + 5, 33)] {
+        let mut data = Array4::from_shape_simple_fn((n_batch, 3, 2, n_samples), || random(&mut rng));
+        for layout in 0..3 {
+            let view = match layout {
+                0 => data.view(),
+                // Channels after transmits.
+                1 => data.view().permuted_axes([0, 2, 1, 3]),
+                _ => {
+                    data.invert_axis(Axis(0));
+                    data.invert_axis(Axis(3));
+                    data.view().permuted_axes([3, 1, 2, 0])
+                }
+            };
+            let (output, report) = batch_inner::<S, D>(&view.view().into_dyn(), store(random(&mut rng)));
+            let output = output.to_vec();
+            let (n_batch, n_channels, n_transmits, n_samples) = view.dim();
+            let pitch = n_batch.next_multiple_of(per_vector::<D>());
+            let rows = n_channels * n_samples + SILENCE as usize;
+            for (index, &got) in output.iter().enumerate() {
+                let (b, row) = (index % pitch, index / pitch);
+                let (q, row) = (row / rows, row % rows);
+                let (m, k) = (row / n_samples, row % n_samples);
+                let is_sample = b < n_batch && m < n_channels;
+                let expected = if is_sample { store(view[[b, m, q, k]]) } else { D::ZERO };
+                assert_eq!(got, expected, "batch {b} channel {m} transmit {q} sample {k}");
+            }
+            assert_eq!(output.len(), n_transmits * rows * pitch);
+            for instruction in [Instruction::SharedLoad, Instruction::SharedStore] {
+                assert_eq!(report.traffic(instruction).bank_conflicts, 0, "{instruction:?}");
+            }
+        }
+    }
+}
+
+/// Whole tiles in the usual order: the sectors that the bytes need and no more.
+fn assert_coalesced<S: Instances<D>, D: Sample>() {
+    let view = Array4::from_elem((tile_items::<D>() as usize, 2, 2, 2 * SAMPLES as usize), S::ZERO);
+    let (_, report) = batch_inner::<S, D>(&view.view().into_dyn(), D::ZERO);
+    for instruction in [Instruction::GlobalLoad, Instruction::GlobalStore] {
+        let traffic = report.traffic(instruction);
+        println!(
+            "{}: {instruction:?} {:.1} bytes a sector, {:.1} sectors a request",
+            report.kernel,
+            traffic.bytes_per_sector(),
+            traffic.sectors_per_request()
+        );
+        assert!(traffic.bytes_per_sector() >= 32.0);
+    }
+}
+
+macro_rules! on_every_pair {
+    ($($name:ident: $input:ty => $output:ty, $random:expr, $store:expr;)*) => { $(
+        #[test]
+        fn $name() {
+            check::<$input, $output>($random, $store);
+            assert_coalesced::<$input, $output>();
+        }
+    )* };
+}
+
+fn half(value: f32) -> F16 {
+    F16(f16::from_f32(value).to_bits())
+}
+
+on_every_pair! {
+    i16: i16 => i16, |rng| rng.i16(1..), |sample| sample;
+    f16: F16 => F16, |rng| F16(rng.u16(1..0x7c00)), |sample| sample;
+    f32: f32 => f32, |rng| rng.f32() + 0.1, |sample| sample;
+    complex_i16: Complex<i16> => Complex<i16>, |rng| Complex::new(rng.i16(1..), rng.i16(1..)), |sample| sample;
+    complex_f16: Complex<F16> => Complex<F16>, |rng| Complex::new(F16(rng.u16(1..0x7c00)), F16(3)), |sample| sample;
+    complex_f32: Complex<f32> => Complex<f32>, |rng| Complex::new(rng.f32(), rng.f32()), |sample| sample;
+    f32_to_f16: f32 => F16, |rng| rng.f32() * 1e5, half;
+    complex_f32_to_f16: Complex<f32> => Complex<F16>, |rng| Complex::new(rng.f32(), -rng.f32()), |sample: Complex<f32>| {
+        Complex::new(half(sample.re), half(sample.im))
+    };
+}
