@@ -9,20 +9,20 @@
 //! | block | [`THREADS`] threads: four warps, each with `32 / LANES` consecutive voxels |
 //! | grid | x: voxels, y: tiles of consecutive batch items |
 //! | shared memory, barriers | none |
-//! | warp operations | three or four shuffles a channel, all 32 lanes in each |
+//! | warp operations | up to four shuffles a channel and a vote every `LANES`, all 32 lanes in each |
 //! | result | every lane writes its batch items of its group's voxel |
 //!
 //! `LANES` lanes share a voxel. Each finds delay and weight of another channel, and all of them then take one channel
 //! after the other from the lane that has it, load both neighbouring samples of their batch items in vectors of
 //! 16 bytes, and add. Channels and transmits come in the order of [`super::voxel`], with the same operations for each
 //! item: the same bits but for the sign of a sum that underflowed to 0. Channels that do not count (out of range, weight
-//! 0, beyond the last) take the zeros, so that nothing else reaches the sum, or are skipped where none of those that are
-//! requested together counts for a voxel. Lanes beyond the padded batch read its last vector, groups beyond the
+//! 0, beyond the last) take the zeros, so that nothing else reaches the sum, or are skipped where none of `LANES` counts for
+//! any voxel of the warp. Lanes beyond the padded batch read its last vector, groups beyond the
 //! last voxel take its position and no channel: neither writes.
 //!
 //! The samples of two or four channels are requested before the first is used. Branches around the loads of channels that
 //! do not count, and predicates on them, made the machine code wait for each channel's samples before it asked for the
-//! next one's: hence the zeros.
+//! next one's: hence the zeros. A branch that skips a few channels made it copy every sum: hence one for `LANES`.
 
 use super::sample::{RealOf, Sample, Value};
 use cuda_std::half::F16;
@@ -302,8 +302,11 @@ unsafe fn das_batch<
             // SAFETY: the channel is one of the elements'.
             let own =
                 unsafe { contribution::<S, TAPS>(&p, position, of_transmit, channel.min(p.n_channels - 1), is_wanted) };
+            // The same in all lanes.
+            // SAFETY: nothing above returns, and the loops' counts are the same in all lanes.
+            let counts = unsafe { warp::any(own.vector != silence(&p)) };
             let mut source = group;
-            while source < group + LANES {
+            while counts && source < group + LANES {
                 let mut shared = [own; AHEAD];
                 cuda_std::unroll!(CHANNEL in 0..AHEAD {
                     let lane = source + CHANNEL as u32;
@@ -315,14 +318,8 @@ unsafe fn das_batch<
                     } };
                 });
                 source += AHEAD as u32;
-                let mut counts = false;
-                cuda_std::unroll!(CHANNEL in 0..AHEAD {
-                    counts |= shared[CHANNEL].vector != silence(&p);
-                });
-                if counts {
-                    // SAFETY: the vectors are of a delay in range or of the silence, and so is the tap after.
-                    unsafe { add::<S, TAPS, VECTORS, ITEMS, AHEAD>(&mut sums, &samples, p.n_vectors, &shared) };
-                }
+                // SAFETY: the vectors are of a delay in range or of the silence, and so is the tap after.
+                unsafe { add::<S, TAPS, VECTORS, ITEMS, AHEAD>(&mut sums, &samples, p.n_vectors, &shared) };
             }
             first_channel += LANES;
         }
@@ -494,43 +491,43 @@ cuda_std::on_host! {
 
 instances! {
     i16 {
-        das_batch_i16_linear_wide: Two 2, Wide 8 lanes of 8 in 1, ahead 4, 96, 12;
-        das_batch_i16_linear_narrow: Two 2, Narrow 4 lanes of 8 in 1, ahead 4, 92, 12;
-        das_batch_i16_nearest_wide: One 1, Wide 8 lanes of 8 in 1, ahead 4, 64, 8;
-        das_batch_i16_nearest_narrow: One 1, Narrow 4 lanes of 8 in 1, ahead 4, 64, 8;
+        das_batch_i16_linear_wide: Two 2, Wide 8 lanes of 8 in 1, ahead 4, 96, 13;
+        das_batch_i16_linear_narrow: Two 2, Narrow 4 lanes of 8 in 1, ahead 4, 92, 13;
+        das_batch_i16_nearest_wide: One 1, Wide 8 lanes of 8 in 1, ahead 4, 64, 9;
+        das_batch_i16_nearest_narrow: One 1, Narrow 4 lanes of 8 in 1, ahead 4, 64, 9;
     }
     F16 {
-        das_batch_f16_linear_wide: Two 2, Wide 8 lanes of 8 in 1, ahead 4, 96, 12;
-        das_batch_f16_linear_narrow: Two 2, Narrow 4 lanes of 8 in 1, ahead 4, 93, 12;
-        das_batch_f16_nearest_wide: One 1, Wide 8 lanes of 8 in 1, ahead 4, 69, 16;
-        das_batch_f16_nearest_narrow: One 1, Narrow 4 lanes of 8 in 1, ahead 4, 61, 8;
+        das_batch_f16_linear_wide: Two 2, Wide 8 lanes of 8 in 1, ahead 4, 96, 13;
+        das_batch_f16_linear_narrow: Two 2, Narrow 4 lanes of 8 in 1, ahead 4, 93, 13;
+        das_batch_f16_nearest_wide: One 1, Wide 8 lanes of 8 in 1, ahead 4, 80, 17;
+        das_batch_f16_nearest_narrow: One 1, Narrow 4 lanes of 8 in 1, ahead 4, 61, 9;
     }
     f32 {
-        das_batch_f32_linear_wide: Two 2, Wide 16 lanes of 4 in 1, ahead 4, 80, 12;
-        das_batch_f32_linear_narrow: Two 2, Narrow 8 lanes of 4 in 1, ahead 4, 80, 12;
-        das_batch_f32_nearest_wide: One 1, Wide 16 lanes of 4 in 1, ahead 4, 56, 8;
-        das_batch_f32_nearest_narrow: One 1, Narrow 8 lanes of 4 in 1, ahead 4, 62, 16;
+        das_batch_f32_linear_wide: Two 2, Wide 16 lanes of 4 in 1, ahead 4, 80, 13;
+        das_batch_f32_linear_narrow: Two 2, Narrow 8 lanes of 4 in 1, ahead 4, 112, 25;
+        das_batch_f32_nearest_wide: One 1, Wide 16 lanes of 4 in 1, ahead 4, 128, 33;
+        das_batch_f32_nearest_narrow: One 1, Narrow 8 lanes of 4 in 1, ahead 4, 80, 17;
     }
     Complex<i16> {
-        das_batch_ci16_linear_broad: Two 2, Broad 16 lanes of 8 in 2, ahead 2, 116, 8;
-        das_batch_ci16_nearest_broad: One 1, Broad 16 lanes of 8 in 2, ahead 4, 96, 12;
-        das_batch_ci16_linear_wide: Two 2, Wide 16 lanes of 4 in 1, ahead 4, 102, 16;
-        das_batch_ci16_linear_narrow: Two 2, Narrow 8 lanes of 4 in 1, ahead 4, 102, 16;
-        das_batch_ci16_nearest_wide: One 1, Wide 16 lanes of 4 in 1, ahead 4, 72, 12;
-        das_batch_ci16_nearest_narrow: One 1, Narrow 8 lanes of 4 in 1, ahead 4, 72, 12;
+        das_batch_ci16_linear_broad: Two 2, Broad 16 lanes of 8 in 2, ahead 2, 116, 9;
+        das_batch_ci16_nearest_broad: One 1, Broad 16 lanes of 8 in 2, ahead 4, 96, 13;
+        das_batch_ci16_linear_wide: Two 2, Wide 16 lanes of 4 in 1, ahead 4, 102, 17;
+        das_batch_ci16_linear_narrow: Two 2, Narrow 8 lanes of 4 in 1, ahead 4, 102, 17;
+        das_batch_ci16_nearest_wide: One 1, Wide 16 lanes of 4 in 1, ahead 4, 72, 13;
+        das_batch_ci16_nearest_narrow: One 1, Narrow 8 lanes of 4 in 1, ahead 4, 72, 13;
     }
     Complex<F16> {
-        das_batch_cf16_linear_broad: Two 2, Broad 16 lanes of 8 in 2, ahead 2, 112, 8;
-        das_batch_cf16_nearest_broad: One 1, Broad 16 lanes of 8 in 2, ahead 4, 96, 12;
-        das_batch_cf16_linear_wide: Two 2, Wide 16 lanes of 4 in 1, ahead 4, 102, 16;
-        das_batch_cf16_linear_narrow: Two 2, Narrow 8 lanes of 4 in 1, ahead 4, 102, 16;
-        das_batch_cf16_nearest_wide: One 1, Wide 16 lanes of 4 in 1, ahead 4, 71, 12;
-        das_batch_cf16_nearest_narrow: One 1, Narrow 8 lanes of 4 in 1, ahead 4, 71, 12;
+        das_batch_cf16_linear_broad: Two 2, Broad 16 lanes of 8 in 2, ahead 2, 112, 9;
+        das_batch_cf16_nearest_broad: One 1, Broad 16 lanes of 8 in 2, ahead 4, 96, 13;
+        das_batch_cf16_linear_wide: Two 2, Wide 16 lanes of 4 in 1, ahead 4, 102, 17;
+        das_batch_cf16_linear_narrow: Two 2, Narrow 8 lanes of 4 in 1, ahead 4, 102, 17;
+        das_batch_cf16_nearest_wide: One 1, Wide 16 lanes of 4 in 1, ahead 4, 72, 13;
+        das_batch_cf16_nearest_narrow: One 1, Narrow 8 lanes of 4 in 1, ahead 4, 72, 13;
     }
     Complex<f32> {
-        das_batch_cf32_linear_wide: Two 2, Wide 16 lanes of 4 in 2, ahead 4, 127, 16;
-        das_batch_cf32_linear_narrow: Two 2, Narrow 8 lanes of 4 in 2, ahead 4, 127, 16;
-        das_batch_cf32_nearest_wide: One 1, Wide 16 lanes of 4 in 2, ahead 4, 92, 12;
-        das_batch_cf32_nearest_narrow: One 1, Narrow 8 lanes of 4 in 2, ahead 4, 92, 12;
+        das_batch_cf32_linear_wide: Two 2, Wide 16 lanes of 4 in 2, ahead 4, 127, 17;
+        das_batch_cf32_linear_narrow: Two 2, Narrow 8 lanes of 4 in 2, ahead 4, 127, 17;
+        das_batch_cf32_nearest_wide: One 1, Wide 16 lanes of 4 in 2, ahead 4, 94, 13;
+        das_batch_cf32_nearest_narrow: One 1, Narrow 8 lanes of 4 in 2, ahead 4, 94, 13;
     }
 }
