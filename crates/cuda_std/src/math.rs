@@ -59,8 +59,8 @@ pub trait Real:
 
 /// A 16-bit sample in single precision, exactly.
 ///
-/// Through the significand of 2²³ + 2¹⁵, in a logical operation and an addition: on the device the conversion
-/// instruction runs at an eighth of their rate.
+/// Through the significand of 2²³ + 2¹⁵, in a logical operation and an addition: on an H200 that was measured to be
+/// faster than the conversion instruction.
 #[inline(always)]
 pub fn i16_to_f32(value: i16) -> f32 {
     f32::from_bits(0x4b00_0000 | u32::from(value.cast_unsigned() ^ 0x8000)) - 8_421_376.0

@@ -24,7 +24,8 @@ pub enum Interpolation {
     Linear,
 }
 
-/// How a GPU goes about the sum; the result has the same bits either way, and the CPU has one way for all.
+/// How a GPU goes about the sum; the result has the same bits either way, but for the sign of a sum that underflowed to
+/// 0, and the CPU has one way for all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// The one that is faster for the type and size of the data.

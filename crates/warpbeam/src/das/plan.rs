@@ -80,12 +80,11 @@ impl<T: Sample> DasPlan<T> {
         &self.backend
     }
 
-    /// Points of a run: voxels × channels × transmits × batch.
+    /// Points of a run: voxels × channels × transmits × batch, or the largest number where there are more.
     pub fn points(&self, batch: usize) -> u64 {
         [self.n_voxels(), self.n_channels, self.n_transmits, batch]
             .iter()
-            .map(|count| *count as u64)
-            .product()
+            .fold(1, |points: u64, count| points.saturating_mul(*count as u64))
     }
 
     /// Reconstructs data on the host into an image on the host.
