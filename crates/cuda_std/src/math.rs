@@ -55,6 +55,12 @@ pub trait Real:
     ///
     /// Absolute error below 1e-6 in single and 4e-16 in double precision.
     fn cos_sin_turn(self) -> (Self, Self);
+
+    /// `self` to the power of `exponent`, for `self` above 0 up to 1 and an exponent from 0 on.
+    ///
+    /// Relative error below (1 + exponent · |log₂ self|) · 5e-7 in single and 5e-16 in double precision.
+    #[must_use]
+    fn power(self, exponent: Self) -> Self;
 }
 
 /// A 16-bit sample in single precision, exactly.
@@ -134,7 +140,7 @@ fn cos_sin_by_series<R: Real, const TERMS: usize>(
 }
 
 macro_rules! real {
-    ($type:ident, $round:literal, $cos_sin:ident) => {
+    ($type:ident, $round:literal, $cos_sin:ident, $power:ident) => {
         impl Real for $type {
             const ZERO: Self = 0.0;
             const ONE: Self = 1.0;
@@ -182,12 +188,73 @@ macro_rules! real {
             fn cos_sin_turn(self) -> (Self, Self) {
                 $cos_sin(self)
             }
+            #[inline(always)]
+            fn power(self, exponent: Self) -> Self {
+                $power(self, exponent)
+            }
         }
     };
 }
 
-real!(f32, 12_582_912.0, cos_sin_turn_f32);
-real!(f64, 6_755_399_441_055_744.0, cos_sin_turn_f64);
+real!(f32, 12_582_912.0, cos_sin_turn_f32, power_f32);
+real!(f64, 6_755_399_441_055_744.0, cos_sin_turn_f64, power_f64);
+
+#[inline(always)]
+fn power_f32(base: f32, exponent: f32) -> f32 {
+    #[cfg(target_arch = "nvptx64")]
+    return backend::f32::power(base, exponent);
+    #[cfg(not(target_arch = "nvptx64"))]
+    base.powf(exponent)
+}
+
+/// Through the series of the logarithm about 1 and of the exponential about 0.
+#[inline(always)]
+fn power_f64(base: f64, exponent: f64) -> f64 {
+    const LOGARITHM: [f64; 12] = {
+        let mut series = [0.0; 12];
+        let mut term = 0;
+        while term < 12 {
+            series[term] = 2.0 * core::f64::consts::LOG2_E / ((2 * term + 1) as f64);
+            term += 1;
+        }
+        series
+    };
+    const EXPONENTIAL: [f64; 15] = {
+        let mut series = [1.0; 15];
+        let mut term = 1;
+        while term < 15 {
+            series[term] = series[term - 1] * core::f64::consts::LN_2 / (term as f64);
+            term += 1;
+        }
+        series
+    };
+    // A power of two times a number between √½ and √2.
+    let bits = base.to_bits();
+    let above_root_of_half = (bits >> 52) as i32 - 1023 + i32::from(bits & 0xf_ffff_ffff_ffff > 0x6_a09e_667f_3bcd);
+    let significand = f64::from_bits(bits.wrapping_sub((above_root_of_half as u64) << 52));
+    let ratio = (significand - 1.0) / (significand + 1.0);
+    let logarithm = f64::from(above_root_of_half) + ratio * horner(&LOGARITHM, ratio * ratio);
+    let power = exponent * logarithm;
+    let whole = power.round_small();
+    let result = horner(&EXPONENTIAL, power - whole);
+    // Below the normal numbers nothing is left of a weight.
+    if whole < -1022.0 {
+        0.0
+    } else {
+        result * f64::from_bits(((whole as i64 + 1023) as u64) << 52)
+    }
+}
+
+#[inline(always)]
+fn horner<const TERMS: usize>(series: &[f64; TERMS], at: f64) -> f64 {
+    let mut sum = series[TERMS - 1];
+    let mut term = TERMS - 1;
+    while term > 0 {
+        term -= 1;
+        sum = sum.mul_add(at, series[term]);
+    }
+    sum
+}
 
 #[inline(always)]
 fn cos_sin_turn_f32(turn: f32) -> (f32, f32) {
@@ -240,6 +307,28 @@ mod tests {
         }
         println!("single {worst_single:.2e} of 1e-6, double {worst_double:.2e} of 1e-15");
         assert!(worst_single < 1e-6 && worst_double < 1e-15);
+    }
+
+    #[test]
+    fn powers_of_cosines() {
+        let (mut worst_single, mut worst_double) = (0.0_f64, 0.0_f64);
+        for step in 1..=20_000_i32 {
+            let base = f64::from(step) / 20_000.0;
+            for exponent in [0.0, 0.5, 1.0, 1.7, 3.0, 12.0, 80.0] {
+                let error = |power: f64, base: f64| {
+                    let exact = base.powf(exponent);
+                    let scale = 1.0 + exponent * base.log2().abs();
+                    if exact < 1e-30 { 0.0 } else { (power / exact - 1.0).abs() / scale }
+                };
+                worst_double = worst_double.max(error(base.power(exponent), base));
+                let single = base as f32;
+                worst_single = worst_single.max(error(f64::from(single.power(exponent as f32)), {
+                    f64::from(single)
+                }));
+            }
+        }
+        println!("single {worst_single:.1e} of 5e-7, double {worst_double:.1e} of 5e-16");
+        assert!(worst_single < 5e-7 && worst_double < 5e-16);
     }
 
     #[test]

@@ -33,11 +33,13 @@ pub struct Aperture<R> {
     pub half_turns: R,
     /// The constant part of the taper.
     pub pedestal: R,
+    /// The power of the cosine that an element hears with; 0 hears alike from everywhere.
+    pub directivity_exponent: R,
 }
 
 impl<R: Real> Aperture<R> {
-    /// The aperture of an f-number (0: all elements) and a window.
-    pub fn new(f_number: f64, window: Window) -> Self {
+    /// The aperture of an f-number (0: all elements), a window, and elements that hear with a power of the cosine.
+    pub fn new(f_number: f64, window: Window, directivity_exponent: f64) -> Self {
         let (flat, half_turns, pedestal) = match window {
             Window::Boxcar | Window::Tukey { taper: 0.0 } => (1.0, 0.0, 1.0),
             Window::Hann => (0.0, 1.0, 0.5),
@@ -49,6 +51,7 @@ impl<R: Real> Aperture<R> {
             flat: R::from_f64(flat),
             half_turns: R::from_f64(half_turns),
             pedestal: R::from_f64(pedestal),
+            directivity_exponent: R::from_f64(directivity_exponent),
         }
     }
 
@@ -84,10 +87,11 @@ impl<R: Real> Aperture<R> {
     }
 }
 
-/// An element's receive weight for a voxel: its directivity's cut, then the aperture.
+/// An element's receive weight for a voxel: its directivity, a cone or a power of the cosine or both, times the aperture.
 ///
 /// `offset` points from the element to the voxel and `distance` is its length. The voxel is heard where the cosine of
-/// the angle to the unit normal is at least `cosine_bound` (−1 hears everything), a voxel on the element always.
+/// the angle to the unit normal is at least `cosine_bound` (−1 hears everything), a voxel on the element always and with
+/// weight 1. A power of the cosine hears nothing from behind.
 #[inline(always)]
 pub fn receive_weight<R: Real>(
     offset: Vector<R>,
@@ -101,8 +105,17 @@ pub fn receive_weight<R: Real>(
     if !is_heard {
         return R::ZERO;
     }
+    let directivity = if aperture.directivity_exponent == R::ZERO || distance == R::ZERO {
+        R::ONE
+    } else if depth > R::ZERO {
+        let cosine = depth.divide(distance);
+        // Rounding may leave more than 1.
+        (if cosine < R::ONE { cosine } else { R::ONE }).power(aperture.directivity_exponent)
+    } else {
+        R::ZERO
+    };
     if !aperture.is_limited() {
-        return R::ONE;
+        return directivity;
     }
     // From the vector across the normal: the difference of two squares would lose the small ones.
     let across = [
@@ -110,7 +123,7 @@ pub fn receive_weight<R: Real>(
         (-depth).mul_add(normal[1], offset[1]),
         (-depth).mul_add(normal[2], offset[2]),
     ];
-    aperture.weight(depth, dot(across, across))
+    directivity * aperture.weight(depth, dot(across, across))
 }
 
 #[cfg(test)]
@@ -121,7 +134,7 @@ mod tests {
     const UP: Vector<f64> = [0.0, 0.0, 1.0];
 
     fn weight(offset: Vector<f64>, f_number: f64, window: Window) -> f64 {
-        receive_weight(offset, length(offset), UP, -1.0, &Aperture::new(f_number, window))
+        receive_weight(offset, length(offset), UP, -1.0, &Aperture::new(f_number, window, 0.0))
     }
 
     #[test]
@@ -168,7 +181,7 @@ mod tests {
         let (sine, cosine) = 25.0_f64.to_radians().sin_cos();
         let normal = [sine, 0.0, cosine];
         let ahead = [20e-3 * sine, 0.0, 20e-3 * cosine];
-        let aperture = Aperture::new(2.0, Window::Boxcar);
+        let aperture = Aperture::new(2.0, Window::Boxcar, 0.0);
         let side = |lateral: f64| {
             let offset = [ahead[0] + lateral * cosine, 0.0, ahead[2] - lateral * sine];
             receive_weight(offset, length(offset), normal, -1.0, &aperture)
@@ -179,7 +192,7 @@ mod tests {
 
     #[test]
     fn directivity_is_a_cone_and_an_element_hears_itself() {
-        let open = Aperture::new(0.0, Window::Boxcar);
+        let open = Aperture::new(0.0, Window::Boxcar, 0.0);
         let bound = 60.0_f64.to_radians().cos();
         let at = |degrees: f64| {
             let (sine, cosine) = degrees.to_radians().sin_cos();
@@ -189,5 +202,18 @@ mod tests {
         assert_eq!(receive_weight([0.0; 3], 0.0, UP, bound, &open), 1.0);
         assert_eq!(weight([0.0, 0.0, -1.0], 0.0, Window::Boxcar), 1.0);
         assert_eq!(weight([0.0, 0.0, -1.0], 1.0, Window::Boxcar), 0.0);
+    }
+    #[test]
+    fn smooth_directivity_is_a_power_of_the_cosine() {
+        for exponent in [0.5, 1.0, 2.0, 7.3] {
+            let aperture = Aperture::new(0.0, Window::Boxcar, exponent);
+            for degrees in (0..180_i32).filter(|degrees| *degrees != 90) {
+                let (sine, cosine) = f64::from(degrees).to_radians().sin_cos();
+                let weight = receive_weight([3.0 * sine, 0.0, 3.0 * cosine], 3.0, UP, -1.0, &aperture);
+                let exact = if degrees < 90 { cosine.powf(exponent) } else { 0.0 };
+                assert!((weight - exact).abs() < 1e-14, "{degrees} degrees to the power of {exponent}");
+            }
+            assert_eq!(receive_weight([0.0; 3], 0.0, UP, -1.0, &aperture), 1.0);
+        }
     }
 }

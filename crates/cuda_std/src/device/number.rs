@@ -101,6 +101,19 @@ pub(crate) mod f32 {
         }
         (cosine, sine)
     }
+
+    #[inline(always)]
+    pub(crate) fn power(base: f32, exponent: f32) -> f32 {
+        let (logarithm, result): (f32, f32);
+        // SAFETY: pure functions of registers.
+        unsafe {
+            asm!("lg2.approx.ftz.f32 {0}, {1};", out(reg32) logarithm, in(reg32) base,
+                options(pure, nomem, nostack, preserves_flags));
+            asm!("ex2.approx.ftz.f32 {0}, {1};", out(reg32) result, in(reg32) exponent * logarithm,
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        result
+    }
 }
 
 pub(crate) mod f64 {

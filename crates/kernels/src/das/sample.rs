@@ -29,6 +29,14 @@ pub trait Value: Element {
     /// `self + weight · value`.
     #[must_use]
     fn accumulate(self, weight: Self, value: Self) -> Self;
+
+    /// `self · factor`.
+    #[must_use]
+    fn scale(self, factor: Self::Real) -> Self;
+
+    /// `self · factor + summand`.
+    #[must_use]
+    fn scale_add(self, factor: Self::Real, summand: Self) -> Self;
 }
 
 macro_rules! value {
@@ -50,6 +58,16 @@ macro_rules! value {
             #[inline(always)]
             fn accumulate(self, weight: Self, value: Self) -> Self {
                 Real::mul_add(weight, value, self)
+            }
+
+            #[inline(always)]
+            fn scale(self, factor: $real) -> Self {
+                self * factor
+            }
+
+            #[inline(always)]
+            fn scale_add(self, factor: $real, summand: Self) -> Self {
+                Real::mul_add(self, factor, summand)
             }
         }
 
@@ -77,6 +95,19 @@ macro_rules! value {
                 Complex::new(
                     Real::mul_add(-weight.im, value.im, Real::mul_add(weight.re, value.re, self.re)),
                     Real::mul_add(weight.im, value.re, Real::mul_add(weight.re, value.im, self.im)),
+                )
+            }
+
+            #[inline(always)]
+            fn scale(self, factor: $real) -> Self {
+                Complex::new(self.re * factor, self.im * factor)
+            }
+
+            #[inline(always)]
+            fn scale_add(self, factor: $real, summand: Self) -> Self {
+                Complex::new(
+                    Real::mul_add(self.re, factor, summand.re),
+                    Real::mul_add(self.im, factor, summand.im),
                 )
             }
         }
