@@ -53,7 +53,7 @@ fn run<T: Batched>(
         voxel_pitch: n_voxels as u64,
         first_voxel: 0,
         n_voxels: n_voxels as u64,
-        aperture: Aperture::new(options.f_number, options.window),
+        aperture: Aperture::new(options.f_number, options.window, 0.0),
         turns: TurnsPerSample::from_radians(options.phase_per_sample),
         n_samples: n_samples as i32,
         n_channels: n_channels as u32,

@@ -47,7 +47,7 @@ pub(crate) fn run<T: Stored>(
         voxel_pitch: n_voxels as u64,
         first_voxel: 0,
         n_voxels: n_voxels as u64,
-        aperture: Aperture::new(options.f_number, options.window),
+        aperture: Aperture::new(options.f_number, options.window, 0.0),
         turns: TurnsPerSample::from_radians(options.phase_per_sample),
         n_samples: n_samples as i32,
         n_channels: n_channels as u32,

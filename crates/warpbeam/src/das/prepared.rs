@@ -44,7 +44,7 @@ impl<R: Real> Prepared<R> {
             }
             pairs
         };
-        let aperture = Aperture::new(options.f_number, options.window);
+        let aperture = Aperture::new(options.f_number, options.window, 0.0);
         let normals = if aperture.is_limited() || geometry.is_directive() {
             let bound = |channel: usize| match &geometry.element_cosine_bounds {
                 Some(bounds) if bounds[channel] > -1.0 => bounds[channel],
