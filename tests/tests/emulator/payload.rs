@@ -70,7 +70,7 @@ fn run(shape: &Shape, voxels_m: &[[f64; 3]], elements_m: &[[f64; 3]]) -> Report 
         voxel_pitch: n_voxels as u64,
         first_voxel: 0,
         n_voxels: n_voxels as u64,
-        aperture: Aperture::new(0.0, Window::Boxcar),
+        aperture: Aperture::new(0.0, Window::Boxcar, 0.0),
         turns: TurnsPerSample::from_radians(-std::f64::consts::TAU),
         n_samples: samples as i32,
         n_channels: channels as u32,

@@ -50,7 +50,7 @@ impl Sum {
             voxel_pitch: self.n_voxels as u64,
             first_voxel: 0,
             n_voxels: self.n_voxels as u64,
-            aperture: Aperture::new(0.0, Window::Boxcar),
+            aperture: Aperture::new(0.0, Window::Boxcar, 0.0),
             turns: TurnsPerSample::from_radians(0.0),
             n_samples: 2,
             n_channels: self.n_channels,

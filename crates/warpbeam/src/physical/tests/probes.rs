@@ -99,7 +99,7 @@ fn convex_aperture_is_symmetric_about_the_element_that_faces_the_voxel() {
         .geometry(&one_voxel([voxel[0], 0.0, voxel[2]]), &reception)
         .unwrap();
     let normals = geometry.element_normals.as_ref().unwrap();
-    let aperture = Aperture::new(options.f_number, options.window);
+    let aperture = Aperture::new(options.f_number, options.window, 0.0);
     let voxels = geometry.voxel_positions.to_shape((1, 3)).unwrap();
     let active: Vec<usize> = (0..241)
         .filter(|element| {
