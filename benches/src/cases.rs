@@ -185,8 +185,7 @@ impl Case {
             voxel_positions,
             transmit_weights: ArrayD::ones(transmit_offsets.raw_dim()),
             transmit_offsets,
-            element_normals: None,
-            element_cosine_bounds: None,
+            ..DasGeometry::default()
         }
     }
 }

@@ -51,6 +51,7 @@ fn main() -> anyhow::Result<()> {
     let algorithm = match algorithm_name {
         "voxel" => Algorithm::Voxel,
         "batch" => Algorithm::Batch,
+        "frame" => Algorithm::Frame,
         "auto" => Algorithm::Auto,
         other => bail!("there is no algorithm {other:?}; voxel, batch and auto are possible"),
     };

@@ -5,7 +5,7 @@ use crate::random::{between, normal_within};
 use crate::sample::{Precision, TestSample};
 use fastrand::Rng;
 use ndarray::{Array1, Array2, Array4, ArrayD, IxDyn};
-use warpbeam::{ChannelLayout, DasGeometry, DasOptions, Interpolation, Window};
+use warpbeam::{Algorithm, ChannelLayout, DasGeometry, DasOptions, Interpolation, SumOver, TransmitLists, Window};
 
 /// Where the elements are and where they look.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,10 @@ pub struct Case {
     pub elements: Elements,
     /// Cosine bounds around this value, some elements with none (−1).
     pub cosine_bound: Option<f64>,
+    /// Lists of up to so many transmits for every voxel; `None` for all transmits everywhere.
+    pub longest_list: Option<usize>,
+    /// Whether channels have weights.
+    pub has_channel_weights: bool,
     /// Samples between t = 0 and the nearest voxels; the deeper, the larger the delays.
     pub depth: f64,
     /// Everything else.
@@ -51,6 +55,8 @@ impl Default for Case {
             grid: vec![5, 4, 7],
             elements: Elements::Planar,
             cosine_bound: None,
+            longest_list: None,
+            has_channel_weights: false,
             depth: 0.0,
             options: DasOptions::default(),
         }
@@ -76,6 +82,9 @@ impl Case {
         let interpolation = match options.interpolation {
             Interpolation::Nearest => "nearest",
             Interpolation::Linear => "linear",
+            Interpolation::Quadratic => "quadratic",
+            Interpolation::Cubic => "cubic",
+            Interpolation::Lanczos3 => "lanczos-3",
         };
         let window = match options.window {
             Window::Boxcar => "boxcar".to_owned(),
@@ -84,7 +93,7 @@ impl Case {
             Window::Tukey { taper } => format!("tukey {taper}"),
         };
         format!(
-            "B {} M {} Q {} K {} voxels {:?} {:?} {layout} {interpolation} F {} {window} cone {:?} κ {} φ {}",
+            "B {} M {} Q {} K {} voxels {:?} {:?} {layout} {interpolation} F {} {window} cone {:?} κ {} φ {}{}",
             self.batch,
             self.channels,
             self.transmits,
@@ -95,7 +104,41 @@ impl Case {
             self.cosine_bound,
             options.phase_per_sample,
             options.phase_offsets.len(),
+            self.describe_rest(),
         )
+    }
+
+    /// What is not the default, and seldom.
+    fn describe_rest(&self) -> String {
+        let options = &self.options;
+        let mut rest = String::new();
+        let mut add = |is_set: bool, what: String| {
+            if is_set {
+                rest += &what;
+            }
+        };
+        add(
+            options.algorithm != Algorithm::Auto,
+            format!(" {:?}", options.algorithm),
+        );
+        add(
+            options.sum_over != SumOver::ChannelsAndTransmits,
+            format!(" sum over {:?}", options.sum_over),
+        );
+        add(
+            options.precision != warpbeam::Precision::Full,
+            format!(" {:?}", options.precision),
+        );
+        add(
+            options.directivity_exponent != 0.0,
+            format!(" cos^{}", options.directivity_exponent),
+        );
+        add(self.has_channel_weights, " channel weights".to_owned());
+        add(
+            self.longest_list.is_some(),
+            format!(" lists of {}", self.longest_list.unwrap_or(0)),
+        );
+        rest
     }
 
     /// Random geometry: delays from before the first to beyond the last sample, some voxels on elements, some behind.
@@ -143,7 +186,7 @@ impl Case {
         let voxel_positions = voxels
             .into_shape_with_order(IxDyn(&shape))
             .expect("as many numbers as voxels × 3");
-        let mut per_voxel = vec![self.transmits];
+        let mut per_voxel = vec![self.longest_list.unwrap_or(self.transmits)];
         per_voxel.extend_from_slice(&self.grid);
         let end = self.samples as f64;
         let transmit_offsets = ArrayD::from_shape_simple_fn(IxDyn(&per_voxel), || match rng.u32(..20) {
@@ -161,11 +204,26 @@ impl Case {
                 _ => bound + between(rng, -0.05, 0.05),
             })
         });
+        let transmit_lists = self.longest_list.map(|_| TransmitLists {
+            n_transmits: self.transmits,
+            indices: ArrayD::from_shape_simple_fn(IxDyn(&per_voxel), || match rng.u32(..6) {
+                0 => -1,
+                _ => rng.i32(0..self.transmits as i32),
+            }),
+        });
+        let channel_weights = self.has_channel_weights.then(|| {
+            Array1::from_shape_simple_fn(self.channels, || match rng.u32(..8) {
+                0 => 0.0,
+                _ => between(rng, -1.0, 2.0),
+            })
+        });
         DasGeometry {
             element_positions,
             voxel_positions,
             transmit_offsets,
             transmit_weights,
+            transmit_lists,
+            channel_weights,
             element_normals: normals,
             element_cosine_bounds: cosine_bounds,
         }
@@ -220,6 +278,12 @@ impl Case {
 
     /// The output's shape.
     pub fn output_shape(&self) -> Vec<usize> {
-        [&[self.batch], self.grid.as_slice()].concat()
+        let apart: &[usize] = match self.options.sum_over {
+            SumOver::ChannelsAndTransmits => &[],
+            SumOver::Channels => &[self.transmits],
+            SumOver::Transmits => &[self.channels],
+            SumOver::Neither => &[self.channels, self.transmits],
+        };
+        [&[self.batch], apart, self.grid.as_slice()].concat()
     }
 }

@@ -10,13 +10,16 @@ use warpbeam::DasOptions;
 ///
 /// In double precision 1e-12. In single `1e-5 + 2⁻²⁴·d_max·(|κ| + 2)`: a delay of d samples cannot be rounded better,
 /// and turns into amplitude through the slope between samples and into phase through κ. Against samples rounded to
-/// their storage type it holds for integers and halves as well.
+/// their storage type it holds for integers and halves as well. Where `f32` samples may be rounded to halves, 1e-3.
 pub fn das_bound<T: TestSample>(options: &DasOptions, largest_delay: f64) -> f64 {
     let kappa = if T::IS_COMPLEX {
         options.phase_per_sample.abs()
     } else {
         0.0
     };
+    if options.precision != warpbeam::Precision::Full && size_of::<T>() > 2 * T::PARTS {
+        return 1e-3;
+    }
     match T::PRECISION {
         Precision::Single => 1e-5 + 2.0_f64.powi(-24) * largest_delay * (kappa + 2.0),
         Precision::Double => 1e-12,

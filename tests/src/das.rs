@@ -3,10 +3,10 @@
 use crate::sample::{Precision, TestSample};
 use ndarray::{Array2, Array4, Axis};
 use num_complex::Complex64;
-use warpbeam::{ChannelLayout, DasGeometry, DasOptions, Interpolation, Window};
+use warpbeam::{ChannelLayout, DasGeometry, DasOptions, Interpolation, SumOver, Window};
 
 /// One non-zero term of the sum of a voxel.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct Term {
     /// The voxel's number in the grid's row-major order.
     pub voxel: usize,
@@ -14,8 +14,8 @@ pub struct Term {
     pub transmit: usize,
     /// The receive channel.
     pub channel: usize,
-    /// Samples and their interpolation weights; the nearest sample has its neighbour with weight 0 beside it.
-    pub taps: [(usize, f64); 2],
+    /// Samples and their interpolation weights.
+    pub taps: Vec<(usize, f64)>,
     /// Transmit weight times receive weight.
     pub weight: f64,
     /// The phase in radians.
@@ -32,10 +32,13 @@ pub struct Terms {
     /// The largest delay of a term, in samples.
     pub largest_delay: f64,
     layout: ChannelLayout,
+    sum_over: SumOver,
+    n_channels: usize,
+    n_transmits: usize,
 }
 
 /// An answer, and whether rounding may change it.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 struct Decision<T> {
     value: T,
     is_close: bool,
@@ -47,6 +50,8 @@ struct Receiver {
     cosine_bound: f64,
     f_number: f64,
     window: Window,
+    directivity_exponent: f64,
+    channel_weight: f64,
     tolerance: f64,
 }
 
@@ -76,6 +81,19 @@ pub fn terms(geometry: &DasGeometry, options: &DasOptions, precision: Precision,
     };
     let offsets = per_transmit(&geometry.transmit_offsets);
     let weights = per_transmit(&geometry.transmit_weights);
+    // The transmits of every voxel: all, or its list up to the end.
+    let listed: Vec<Vec<usize>> = (0..voxels.len())
+        .map(|n| match &geometry.transmit_lists {
+            None => (0..weights.len()).collect(),
+            Some(lists) => lists
+                .indices
+                .outer_iter()
+                .map(|entry| *entry.iter().nth(n).expect("an index a voxel"))
+                .take_while(|index| *index >= 0)
+                .map(|index| usize::try_from(index).expect("not negative"))
+                .collect(),
+        })
+        .collect();
     let receivers: Vec<Receiver> = (0..elements.len())
         .map(|m| Receiver {
             normal: geometry.element_normals.as_ref().map_or([0.0, 0.0, 1.0], |normals| {
@@ -91,6 +109,11 @@ pub fn terms(geometry: &DasGeometry, options: &DasOptions, precision: Precision,
                 .map_or(-1.0, |bounds| round(&bounds[m])),
             f_number: options.f_number,
             window: options.window,
+            directivity_exponent: round(&options.directivity_exponent),
+            channel_weight: geometry
+                .channel_weights
+                .as_ref()
+                .map_or(1.0, |weights| round(&weights[m])),
             tolerance: 16.0 * precision.unit_roundoff(),
         })
         .collect();
@@ -99,16 +122,17 @@ pub fn terms(geometry: &DasGeometry, options: &DasOptions, precision: Precision,
     let mut ambiguous = vec![false; voxels.len()];
     let mut largest_delay = 0.0_f64;
     for (n, voxel) in voxels.iter().enumerate() {
-        for (q, transmit_weights) in weights.iter().enumerate() {
-            if transmit_weights[n] == 0.0 {
+        for (entry, &q) in listed[n].iter().enumerate() {
+            let (offset_of_entry, weight_of_entry) = (offsets[entry][n], weights[entry][n]);
+            if weight_of_entry == 0.0 {
                 continue;
             }
             for (m, element) in elements.iter().enumerate() {
                 let offset = [voxel[0] - element[0], voxel[1] - element[1], voxel[2] - element[2]];
                 let distance = norm(offset);
-                let delay = offsets[q][n] + distance;
+                let delay = offset_of_entry + distance;
                 let roundoff = precision.unit_roundoff();
-                let slack = roundoff * (DISTANCE_ERRORS * distance + OFFSET_ERRORS * offsets[q][n].abs());
+                let slack = roundoff * (DISTANCE_ERRORS * distance + OFFSET_ERRORS * offset_of_entry.abs());
                 let taps = taps(options.interpolation, delay, samples, slack);
                 let heard = receivers[m].weight(offset);
                 // What one of the two excludes for certain, the other cannot bring back.
@@ -125,7 +149,7 @@ pub fn terms(geometry: &DasGeometry, options: &DasOptions, precision: Precision,
                     transmit: q,
                     channel: m,
                     taps,
-                    weight: transmit_weights[n] * heard.value,
+                    weight: weight_of_entry * heard.value,
                     phase: options.phase_per_sample * delay + options.phase_offsets.get(q).copied().unwrap_or(0.0),
                 });
             }
@@ -136,13 +160,39 @@ pub fn terms(geometry: &DasGeometry, options: &DasOptions, precision: Precision,
         ambiguous,
         largest_delay,
         layout: options.layout,
+        sum_over: options.sum_over,
+        n_channels: elements.len(),
+        n_transmits: geometry.n_transmits(),
     }
 }
 
 impl Terms {
-    /// The sums `(batch, voxel)` over data in the options' layout.
+    /// The place of a term among the parts of the sum that are kept apart, and their number.
+    pub fn part(&self, term: &Term) -> (usize, usize) {
+        match self.sum_over {
+            SumOver::ChannelsAndTransmits => (0, 1),
+            SumOver::Channels => (term.transmit, self.n_transmits),
+            SumOver::Transmits => (term.channel, self.n_channels),
+            SumOver::Neither => (
+                term.channel * self.n_transmits + term.transmit,
+                self.n_channels * self.n_transmits,
+            ),
+        }
+    }
+
+    fn n_parts(&self) -> usize {
+        match self.sum_over {
+            SumOver::ChannelsAndTransmits => 1,
+            SumOver::Channels => self.n_transmits,
+            SumOver::Transmits => self.n_channels,
+            SumOver::Neither => self.n_channels * self.n_transmits,
+        }
+    }
+
+    /// The sums `(batch, part · voxel)` over data in the options' layout.
     pub fn sum<T: TestSample>(&self, data: &Array4<T>) -> Array2<Complex64> {
-        let mut out = Array2::zeros((data.shape()[0], self.ambiguous.len()));
+        let n_voxels = self.ambiguous.len();
+        let mut out = Array2::zeros((data.shape()[0], self.n_parts() * n_voxels));
         for term in &self.list {
             let factor = if T::IS_COMPLEX {
                 Complex64::from_polar(1.0, term.phase) * term.weight
@@ -155,12 +205,8 @@ impl Terms {
                     ChannelLayout::TransmitChannel => frame.index_axis_move(Axis(1), term.channel),
                 };
                 let trace = trace.index_axis(Axis(0), term.transmit);
-                let [(first, first_weight), (second, second_weight)] = term.taps;
-                let mut sample = trace[first].value() * first_weight;
-                if second_weight != 0.0 {
-                    sample += trace[second].value() * second_weight;
-                }
-                out[[b, term.voxel]] += factor * sample;
+                let sample: Complex64 = term.taps.iter().map(|(k, weight)| trace[*k].value() * *weight).sum();
+                out[[b, self.part(term).0 * n_voxels + term.voxel]] += factor * sample;
             }
         }
         out
@@ -174,37 +220,93 @@ impl Terms {
 }
 
 /// Samples and weights of a delay: none outside 0 ≤ d < K − 1.
-fn taps(interpolation: Interpolation, delay: f64, samples: usize, slack: f64) -> Decision<Option<[(usize, f64); 2]>> {
+fn taps(interpolation: Interpolation, delay: f64, samples: usize, slack: f64) -> Decision<Option<Vec<(usize, f64)>>> {
     let last = samples as f64 - 1.0;
     let near = |edge: f64| (delay - edge).abs() <= slack && slack > 0.0;
     let mut is_close = near(0.0) || near(last);
     if !(0.0..last).contains(&delay) {
         return Decision { value: None, is_close };
     }
-    let value = match interpolation {
-        Interpolation::Linear => {
-            let first = delay.trunc();
-            [
-                (first as usize, 1.0 - (delay - first)),
-                (first as usize + 1, delay - first),
-            ]
-        }
-        Interpolation::Nearest => {
-            let first = delay.trunc();
-            is_close |= near(first + 0.5);
-            let later = delay - first >= 0.5;
-            let index = first as usize + usize::from(later);
-            [(index, 1.0), (index, 0.0)]
+    let nearest = (delay + 0.5).floor();
+    // These two jump where another sample becomes the nearest.
+    if matches!(interpolation, Interpolation::Nearest | Interpolation::Quadratic) {
+        is_close |= near(delay.trunc() + 0.5);
+    }
+    let weight = |sample: usize| {
+        let x = delay - sample as f64;
+        match interpolation {
+            Interpolation::Nearest => f64::from(u8::from((sample as f64 - nearest).abs() < 0.5)),
+            Interpolation::Linear => (1.0 - x.abs()).max(0.0),
+            Interpolation::Quadratic => lagrange(delay, sample as f64, [nearest - 1.0, nearest, nearest + 1.0]),
+            Interpolation::Cubic => keys(x.abs()),
+            Interpolation::Lanczos3 if x.abs() < 3.0 => sinc(x) * sinc(x / 3.0),
+            Interpolation::Lanczos3 => 0.0,
         }
     };
+    let here = delay.floor();
+    let (first, count) = match interpolation {
+        Interpolation::Nearest => (nearest, 1),
+        Interpolation::Linear => (here, 2),
+        Interpolation::Quadratic => (nearest - 1.0, 3),
+        Interpolation::Cubic => (here - 1.0, 4),
+        Interpolation::Lanczos3 => (here - 2.0, 6),
+    };
+    // Beyond the ends there is nothing.
+    let value = (0..count)
+        .map(|tap| first + f64::from(tap))
+        .filter(|sample| (0.0..=last).contains(sample))
+        .map(|sample| (sample as usize, weight(sample as usize)))
+        .collect();
     Decision {
         value: Some(value),
         is_close,
     }
 }
 
+/// The Lagrange polynomial of one of three nodes.
+fn lagrange(at: f64, node: f64, nodes: [f64; 3]) -> f64 {
+    if nodes.iter().all(|other| (other - node).abs() > 0.5) {
+        return 0.0;
+    }
+    let others = nodes.iter().filter(|other| (*other - node).abs() > 0.5);
+    others.map(|other| (at - other) / (node - other)).product()
+}
+
+/// The cubic convolution kernel with a = −1/2.
+fn keys(x: f64) -> f64 {
+    const A: f64 = -0.5;
+    match x {
+        x if x <= 1.0 => (A + 2.0) * x.powi(3) - (A + 3.0) * x.powi(2) + 1.0,
+        x if x < 2.0 => A * (x.powi(3) - 5.0 * x.powi(2) + 8.0 * x - 4.0),
+        _ => 0.0,
+    }
+}
+
+fn sinc(x: f64) -> f64 {
+    let angle = std::f64::consts::PI * x;
+    if angle == 0.0 { 1.0 } else { angle.sin() / angle }
+}
+
 impl Receiver {
     fn weight(&self, offset: [f64; 3]) -> Decision<f64> {
+        let Decision { value, is_close } = self.aperture(offset);
+        let distance = norm(offset);
+        let cosine = (0..3).map(|axis| offset[axis] * self.normal[axis]).sum::<f64>() / distance;
+        let directivity = if self.directivity_exponent == 0.0 || distance == 0.0 {
+            1.0
+        } else {
+            cosine.max(0.0).powf(self.directivity_exponent)
+        };
+        // A low power of the cosine all but jumps at a right angle.
+        let is_low = self.directivity_exponent > 0.0 && self.directivity_exponent < 1.0;
+        let jumps = is_low && cosine != 0.0 && cosine.abs() <= self.tolerance;
+        Decision {
+            value: value * directivity * self.channel_weight,
+            is_close: is_close || jumps,
+        }
+    }
+
+    fn aperture(&self, offset: [f64; 3]) -> Decision<f64> {
         let distance = norm(offset);
         if distance == 0.0 {
             return Decision {

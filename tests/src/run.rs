@@ -1,9 +1,22 @@
 //! Running a plan in both ways that it offers.
 
 use crate::bits::assert_same_bits;
-use crate::sample::TestSample;
+use crate::sample::{Precision, TestSample};
 use ndarray::{Array4, ArrayD, Dimension, IxDyn};
-use warpbeam::{Backend, DasGeometry, DasOptions, DasPlan, Tensor};
+use warpbeam::{Algorithm, Backend, DasGeometry, DasOptions, DasPlan, Tensor};
+
+/// The algorithms that a backend has for a sample type, `Auto` last; the CPU has one for all.
+pub fn algorithms<T: TestSample>(backend: &Backend) -> Vec<Algorithm> {
+    if !backend.is_cuda() {
+        return vec![Algorithm::Auto];
+    }
+    let mut algorithms = vec![Algorithm::Voxel, Algorithm::Frame];
+    if T::PRECISION == Precision::Single {
+        algorithms.push(Algorithm::Batch);
+    }
+    algorithms.push(Algorithm::Auto);
+    algorithms
+}
 
 /// A plan's image, computed with and without buffers of the caller's: the same bits, whatever was in the buffers.
 ///
@@ -18,11 +31,9 @@ pub fn run<T: TestSample>(
 ) -> ArrayD<T::Sum> {
     let plan = DasPlan::<T>::new(backend, geometry, options).expect("the geometry and options are good");
     let image = plan.run(data.view()).expect("the data fit the plan");
-    assert_eq!(
-        image.shape(),
-        [&[data.shape()[0]], geometry.grid_shape()].concat(),
-        "the image's shape"
-    );
+    let axes = image.ndim() - geometry.grid_shape().len();
+    assert_eq!(image.shape()[0], data.shape()[0], "batch items");
+    assert_eq!(&image.shape()[axes..], geometry.grid_shape(), "the grid");
     assert_same_bits(
         "run_into, NaN in the output",
         &run_into(backend, &plan, data, &image, f64::NAN),

@@ -112,6 +112,14 @@ impl<T: Element> GlobalMut<T> {
         Self { pointer, length }
     }
 
+    /// A slice of nothing, for an option that is off.
+    pub const fn empty() -> Self {
+        Self {
+            pointer: core::ptr::null_mut(),
+            length: 0,
+        }
+    }
+
     /// The same memory as elements of another size, as many as are complete.
     ///
     /// # Safety

@@ -15,6 +15,7 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     das::voxel::KERNELS,
     das::batch::KERNELS,
     das::permute::KERNELS,
+    das::scale::KERNELS,
     probe::KERNELS,
 ];
 

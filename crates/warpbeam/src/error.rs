@@ -62,6 +62,18 @@ pub enum Error {
         /// What there is instead.
         alternatives: &'static str,
     },
+    /// A list of transmits names one that the data do not have.
+    #[error(
+        "transmit_lists at {index:?} is {value}; it must be a transmit, from 0 to below {n_transmits}, or -1 to end the list"
+    )]
+    NoSuchTransmit {
+        /// Where in the indices.
+        index: Vec<usize>,
+        /// What stands there.
+        value: i32,
+        /// How many transmits there are.
+        n_transmits: usize,
+    },
     /// A transmit uses an element that the probe does not have.
     #[error("a transmit fires element {element}; the probe has {n_elements} elements, counted from 0")]
     NoSuchElement {

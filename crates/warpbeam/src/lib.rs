@@ -7,7 +7,10 @@ pub mod io;
 pub mod physical;
 pub mod signal;
 
-pub use das::{Algorithm, ChannelLayout, DasGeometry, DasOptions, DasPlan, Interpolation, Sample, Window};
+pub use das::{
+    Algorithm, ChannelLayout, DasGeometry, DasMemory, DasOptions, DasPlan, Interpolation, Precision, Sample, SumOver,
+    TransmitLists, Window,
+};
 pub use device::{Backend, DeviceError, Element, Event, Stream, Tensor};
 pub use error::{Error, Result};
 pub use physical::{Acquisition, Grid, Medium, Probe, Reception, Transmit, Wave};

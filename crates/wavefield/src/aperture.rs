@@ -211,7 +211,10 @@ mod tests {
                 let (sine, cosine) = f64::from(degrees).to_radians().sin_cos();
                 let weight = receive_weight([3.0 * sine, 0.0, 3.0 * cosine], 3.0, UP, -1.0, &aperture);
                 let exact = if degrees < 90 { cosine.powf(exponent) } else { 0.0 };
-                assert!((weight - exact).abs() < 1e-14, "{degrees} degrees to the power of {exponent}");
+                assert!(
+                    (weight - exact).abs() < 1e-14,
+                    "{degrees} degrees to the power of {exponent}"
+                );
             }
             assert_eq!(receive_weight([0.0; 3], 0.0, UP, -1.0, &aperture), 1.0);
         }

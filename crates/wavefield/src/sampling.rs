@@ -73,10 +73,7 @@ pub fn taps<R: Real>(interpolation: Interpolation, delay: R) -> (i32, [R; MOST_T
             let u = delay - R::from_i32(middle);
             let (half, square) = (u * R::HALF, u * u);
             let before = square * R::HALF - half;
-            (
-                middle - 1,
-                [before, R::ONE - square, before + u, zero, zero, zero],
-            )
+            (middle - 1, [before, R::ONE - square, before + u, zero, zero, zero])
         }
         Interpolation::Cubic => {
             let (here, u) = linear(delay);

@@ -18,6 +18,7 @@ fn at_delays(delays: &[f64]) -> DasGeometry {
         transmit_weights: ArrayD::ones(IxDyn(&[1, delays.len()])),
         element_normals: None,
         element_cosine_bounds: None,
+        ..DasGeometry::default()
     }
 }
 

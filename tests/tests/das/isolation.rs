@@ -4,21 +4,31 @@ use half::f16;
 use integration_tests::bits::assert_same_bits;
 use integration_tests::case::{Case, Elements};
 use integration_tests::random::rng;
-use integration_tests::run::{run, run_into};
+use integration_tests::run::{algorithms, run, run_into};
 use integration_tests::sample::TestSample;
 use num_complex::Complex;
-use warpbeam::{Backend, ChannelLayout, DasOptions, DasPlan, Interpolation, Tensor, Window};
+use warpbeam::{Algorithm, Backend, ChannelLayout, DasOptions, DasPlan, Interpolation, Tensor, Window};
 
-/// NaN in one sample of one frame reaches exactly the voxels of that frame that use the sample.
+/// NaN in one sample of one frame reaches exactly the voxels of that frame that use the sample, with every algorithm.
 fn one_nan<T: TestSample>(backend: &Backend) {
+    for algorithm in algorithms::<T>(backend) {
+        one_nan_with::<T>(backend, algorithm);
+    }
+}
+
+fn one_nan_with<T: TestSample>(backend: &Backend, algorithm: Algorithm) {
     let mut rng = rng();
     let nan = T::nan().expect("a floating type");
     for (interpolation, layout) in [
         (Interpolation::Linear, ChannelLayout::ChannelTransmit),
         (Interpolation::Linear, ChannelLayout::TransmitChannel),
         (Interpolation::Nearest, ChannelLayout::ChannelTransmit),
+        (Interpolation::Quadratic, ChannelLayout::TransmitChannel),
+        (Interpolation::Cubic, ChannelLayout::ChannelTransmit),
+        (Interpolation::Lanczos3, ChannelLayout::ChannelTransmit),
     ] {
         let options = DasOptions {
+            algorithm,
             interpolation,
             layout,
             f_number: 0.8,
@@ -34,7 +44,7 @@ fn one_nan<T: TestSample>(backend: &Backend) {
         };
         let (geometry, terms) = case.geometry(&mut rng, T::PRECISION);
         for _ in 0..4 {
-            let hit = terms.list[rng.usize(..terms.list.len())];
+            let hit = &terms.list[rng.usize(..terms.list.len())];
             let (b, (k, _)) = (rng.usize(..case.batch), hit.taps[0]);
             let mut data = case.data::<T>(&mut rng);
             match layout {
@@ -43,10 +53,7 @@ fn one_nan<T: TestSample>(backend: &Backend) {
             }
             let mut uses = vec![false; case.n_voxels()];
             for term in &terms.list {
-                let reads = match interpolation {
-                    Interpolation::Linear => term.taps[0].0 == k || term.taps[1].0 == k,
-                    Interpolation::Nearest => term.taps[0].0 == k,
-                };
+                let reads = term.taps.iter().any(|(sample, _)| *sample == k);
                 uses[term.voxel] |= reads && (term.channel, term.transmit) == (hit.channel, hit.transmit);
             }
             let image = run(backend, &geometry, &case.options, &data);

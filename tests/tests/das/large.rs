@@ -15,6 +15,7 @@ fn delays(channels: usize, transmits: usize, delays: &[f64]) -> DasGeometry {
         transmit_weights: ArrayD::ones(IxDyn(&[transmits, delays.len()])),
         element_normals: None,
         element_cosine_bounds: None,
+        ..DasGeometry::default()
     }
 }
 

@@ -5,15 +5,15 @@ use integration_tests::compare::Tally;
 use integration_tests::random::{between, rng};
 use integration_tests::run::run;
 use integration_tests::sample::TestSample;
-use warpbeam::{Backend, ChannelLayout, DasOptions, Interpolation, Window};
+use warpbeam::{Backend, ChannelLayout, DasOptions, Interpolation, SumOver, Window};
 
 /// Sums that are compared at least, in as many draws as that takes.
-const SUMS: usize = 100;
+const COMPARED: usize = 100;
 
 /// Runs a case with random geometry and data and compares it with the oracle.
 pub(crate) fn check<T: TestSample>(backend: &Backend, case: &Case, rng: &mut fastrand::Rng) {
     let mut tally = Tally::default();
-    while tally.compared < SUMS {
+    while tally.compared < COMPARED {
         let (geometry, terms) = case.geometry(rng, T::PRECISION);
         let data = case.data::<T>(rng);
         let image = run(backend, &geometry, &case.options, &data);
@@ -37,16 +37,31 @@ fn apertures() -> [(f64, Window); 8] {
     ]
 }
 
-/// Short and long batches, interpolations and layouts.
+/// Every interpolation.
+pub(crate) const INTERPOLATIONS: [Interpolation; 5] = [
+    Interpolation::Nearest,
+    Interpolation::Linear,
+    Interpolation::Quadratic,
+    Interpolation::Cubic,
+    Interpolation::Lanczos3,
+];
+
+/// Short and long batches, every interpolation, and the layouts in turn.
 fn readings() -> impl Iterator<Item = (usize, Interpolation, ChannelLayout)> {
     let layouts = [ChannelLayout::ChannelTransmit, ChannelLayout::TransmitChannel];
-    let ways = [Interpolation::Linear, Interpolation::Nearest].map(|way| layouts.map(|layout| (way, layout)));
     [2, 9].into_iter().flat_map(move |batch| {
-        ways.into_iter()
-            .flatten()
-            .map(move |(way, layout)| (batch, way, layout))
+        let ways = INTERPOLATIONS.into_iter().enumerate();
+        ways.map(move |(index, way)| (batch, way, layouts[(index + batch) % 2]))
     })
 }
+
+/// Every way to keep parts apart.
+pub(crate) const SUMS: [SumOver; 4] = [
+    SumOver::ChannelsAndTransmits,
+    SumOver::Channels,
+    SumOver::Transmits,
+    SumOver::Neither,
+];
 
 /// Elements and their cosine bounds.
 const RECEIVERS: [(Elements, Option<f64>); 6] = [
@@ -61,6 +76,7 @@ const RECEIVERS: [(Elements, Option<f64>); 6] = [
 fn every_combination<T: TestSample>(backend: &Backend) {
     let mut rng = rng();
     let phases = [(0.0, 0), (0.9, 0), (-2.9, 3)];
+    let mut count = 0_u32;
     for (batch, interpolation, layout) in readings() {
         for (f_number, window) in apertures() {
             for (elements, cosine_bound) in RECEIVERS {
@@ -72,12 +88,15 @@ fn every_combination<T: TestSample>(backend: &Backend) {
                         phase_offsets: (0..*n_offsets).map(|_| between(&mut rng, -1e3, 1e3)).collect(),
                         f_number,
                         window,
+                        directivity_exponent: [0.0, 1.0, 0.0, 2.7][count as usize % 4],
                         ..DasOptions::default()
                     };
+                    count += 1;
                     let case = Case {
                         batch,
                         elements,
                         cosine_bound,
+                        has_channel_weights: count.is_multiple_of(3),
                         options,
                         ..Case::default()
                     };
@@ -113,7 +132,9 @@ fn anything<T: TestSample>(backend: &Backend) {
         let (f_number, window) = apertures()[rng.usize(..apertures().len())];
         let options = DasOptions {
             layout: [ChannelLayout::ChannelTransmit, ChannelLayout::TransmitChannel][rng.usize(..2)],
-            interpolation: [Interpolation::Linear, Interpolation::Nearest][rng.usize(..2)],
+            interpolation: INTERPOLATIONS[rng.usize(..INTERPOLATIONS.len())],
+            sum_over: SUMS[rng.usize(..SUMS.len())],
+            directivity_exponent: if rng.bool() { 0.0 } else { between(&mut rng, 0.0, 3.0) },
             phase_per_sample: between(&mut rng, -3.0, 3.0),
             f_number,
             window,
@@ -131,6 +152,8 @@ fn anything<T: TestSample>(backend: &Backend) {
             } else {
                 Some(between(&mut rng, -0.9, 0.8))
             },
+            longest_list: if rng.bool() { None } else { Some(rng.usize(1..6)) },
+            has_channel_weights: rng.bool(),
             options,
             ..Case::default()
         };

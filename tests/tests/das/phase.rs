@@ -23,6 +23,7 @@ fn phasor<T: TestSample>(
         transmit_weights: ArrayD::ones(IxDyn(&[1])),
         element_normals: None,
         element_cosine_bounds: None,
+        ..DasGeometry::default()
     };
     let options = DasOptions {
         phase_per_sample,

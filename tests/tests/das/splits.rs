@@ -4,11 +4,11 @@ use integration_tests::bits::assert_same_bits;
 use integration_tests::case::{Case, Elements};
 use integration_tests::compare::{assert_within, das_bound, relative_error};
 use integration_tests::random::{between, rng};
-use integration_tests::run::run;
+use integration_tests::run::{algorithms, run};
 use integration_tests::sample::{Precision, TestSample};
 use ndarray::{Array4, ArrayD, Axis, concatenate};
 use num_complex::{Complex, Complex64};
-use warpbeam::{Backend, ChannelLayout, DasGeometry, DasOptions, DasPlan};
+use warpbeam::{Algorithm, Backend, ChannelLayout, DasGeometry, DasOptions, DasPlan};
 
 fn case<T: TestSample>() -> Case {
     let phase_per_sample = if T::IS_COMPLEX { 1.1 } else { 0.0 };
@@ -98,14 +98,28 @@ fn voxel_chunks<T: TestSample>(backend: &Backend) {
     assert_same_bits("another order", &shuffled, &image.select(Axis(1), &order));
 }
 
-/// Frames one by one, or some of them, give the bits of all at once.
+/// Frames one by one, or some of them, give the bits of all at once, with every algorithm; `Auto` takes different ones for
+/// different numbers of frames.
 fn batch_chunks<T: TestSample>(backend: &Backend) {
+    let algorithms = algorithms::<T>(backend);
+    let fixed = algorithms.iter().filter(|algorithm| **algorithm != Algorithm::Auto);
+    for algorithm in if backend.is_cuda() {
+        fixed.collect()
+    } else {
+        vec![&Algorithm::Auto]
+    } {
+        batch_chunks_with::<T>(backend, *algorithm);
+    }
+}
+
+fn batch_chunks_with<T: TestSample>(backend: &Backend, algorithm: Algorithm) {
     let mut rng = rng();
-    let case = Case {
+    let mut case = Case {
         batch: 33,
         grid: vec![60],
         ..case::<T>()
     };
+    case.options.algorithm = algorithm;
     let (geometry, _) = case.geometry(&mut rng, T::PRECISION);
     let data = case.data::<T>(&mut rng);
     let plan = DasPlan::<T>::new(backend, &geometry, &case.options).unwrap();

@@ -1,7 +1,7 @@
 //! The kernels that share a voxel among a group of lanes, launched as the library does, against the f64 oracle and,
 //! bit by bit, against a thread a voxel.
 
-use crate::das_inputs::{Inputs, PrecisionOf, Stored, taps};
+use crate::das_inputs::{INTERPOLATIONS, Inputs, PrecisionOf, SUMS, Stored, options_with_everything, taps};
 use crate::das_voxel;
 use crate::permute::batch_inner;
 use cuda_std::Launch;
@@ -12,14 +12,13 @@ use integration_tests::case::{Case, Elements};
 use integration_tests::compare::Tally;
 use integration_tests::random::rng;
 use integration_tests::sample::TestSample;
-use kernels::das::batch::{DasBatch, Instances, THREADS, Tile, per_vector};
+use kernels::das::batch::{DasBatch, Instances, Rows, THREADS, Tile, per_vector};
 use kernels::das::sample::Sample;
+use kernels::das::scale::Scaling;
 use kernels::das::{permute, voxel};
 use ndarray::{Array1, Array2, Array4, ArrayD, IxDyn};
 use num_complex::Complex;
-use warpbeam::{DasGeometry, DasOptions, Interpolation, Window};
-use wavefield::aperture::Aperture;
-use wavefield::phase::TurnsPerSample;
+use warpbeam::{DasGeometry, DasOptions, Interpolation, SumOver};
 
 /// A sample type with kernels of this family.
 trait Batched: Stored<Stored: Instances + permute::Instances<<Self as Stored>::Stored>> {}
@@ -34,40 +33,26 @@ fn run<T: Batched>(
     tile: Tile,
     seed: u64,
 ) -> (ArrayD<T::Sum>, Report) {
-    let (n_batch, n_channels, n_transmits, n_samples) = data.dim();
+    let (n_batch, _, _, n_samples) = data.dim();
     let inputs = Inputs::<PrecisionOf<T>>::new(geometry, options);
     let n_voxels = inputs.n_voxels;
     let stored = data.map(|sample| sample.stored());
-    let samples = batch_inner(&stored.view().into_dyn(), T::Stored::ZERO).0;
-    let output = Buffer::filled(<T as Stored>::nan(), n_batch * n_voxels);
-    let is_directive = options.f_number > 0.0 || geometry.element_cosine_bounds.is_some();
+    let rows = rows(options.interpolation);
+    let samples = batch_inner(&stored.view().into_dyn(), T::Stored::ZERO, rows, Scaling::none()).0;
+    let output = Buffer::filled(<T as Stored>::nan(), n_batch * inputs.n_parts() * n_voxels);
     let parameters = DasBatch::<T::Stored> {
         samples: samples.global(),
-        elements: inputs.elements.global(),
-        normals: inputs.normals.global(),
-        voxels: inputs.voxels.global(),
-        offsets: inputs.offsets.global(),
-        weights: inputs.weights.global(),
-        phases: inputs.phases.global(),
-        output: output.global_mut(),
-        voxel_pitch: n_voxels as u64,
-        first_voxel: 0,
-        n_voxels: n_voxels as u64,
-        aperture: Aperture::new(options.f_number, options.window, 0.0),
-        turns: TurnsPerSample::from_radians(options.phase_per_sample),
-        n_samples: n_samples as i32,
-        n_channels: n_channels as u32,
-        n_transmits: n_transmits as u32,
+        geometry: inputs.block(n_samples),
+        output: inputs.output(&output),
+        rows,
         n_batch: n_batch as u32,
         n_vectors: n_batch.div_ceil(per_vector::<T::Stored>()) as u32,
-        first_item: 0,
-        is_directive: u32::from(is_directive),
     };
     let shape = Launch {
         grid: [
             (n_voxels as u32).div_ceil(<T::Stored as Instances>::voxels_per_block(tile)),
             (n_batch as u32).div_ceil(tile.items()),
-            1,
+            inputs.n_parts() as u32,
         ],
         threads: THREADS,
         shared_bytes: 0,
@@ -79,26 +64,27 @@ fn run<T: Batched>(
     let kernel = <T::Stored as Instances>::kernel(taps(options.interpolation), tile).expect("a kernel for this type");
     let report = launch_with(&kernel, shape, parameters, launch_options).unwrap_or_else(|fault| panic!("{fault}"));
     let sums = output.to_vec().into_iter().map(T::image).collect();
-    let image = ArrayD::from_shape_vec(IxDyn(&[n_batch, n_voxels]), sums).expect("a sum a batch item and voxel");
+    let image = ArrayD::from_shape_vec(IxDyn(&[n_batch, inputs.n_parts(), n_voxels]), sums)
+        .expect("a sum a batch item and voxel");
     (image, report)
 }
 
-/// Both interpolations and every tile, with every option that the kernel has.
+/// The rows of zeros for an interpolation.
+fn rows(interpolation: Interpolation) -> Rows {
+    match interpolation {
+        Interpolation::Nearest | Interpolation::Linear => Rows::INSIDE,
+        _ => Rows::ANY,
+    }
+}
+
+/// Every interpolation and tile, with every option that the kernel has.
 fn check<T: Batched>() {
     let mut rng = rng();
-    for interpolation in [Interpolation::Linear, Interpolation::Nearest] {
+    for (index, interpolation) in INTERPOLATIONS.into_iter().enumerate() {
         for tile in [Tile::Broad, Tile::Wide, Tile::Narrow] {
             if <T::Stored as Instances>::kernel(taps(interpolation), tile).is_none() {
                 continue;
             }
-            let options = DasOptions {
-                interpolation,
-                phase_per_sample: if T::IS_COMPLEX { -0.9 } else { 0.0 },
-                phase_offsets: if T::IS_COMPLEX { vec![300.0, -2.0] } else { Vec::new() },
-                f_number: 0.7,
-                window: Window::Tukey { taper: 0.25 },
-                ..DasOptions::default()
-            };
             let case = Case {
                 // More than the lanes of any group, and not a multiple of them.
                 channels: 18,
@@ -109,7 +95,9 @@ fn check<T: Batched>() {
                 grid: vec![<T::Stored as Instances>::voxels_per_block(tile) as usize + 5],
                 elements: Elements::Convex,
                 cosine_bound: Some(0.4),
-                options,
+                has_channel_weights: true,
+                longest_list: (index % 2 == 1).then_some(3),
+                options: options_with_everything(interpolation, T::IS_COMPLEX),
                 ..Case::default()
             };
             let mut tally = Tally::default();
@@ -119,9 +107,35 @@ fn check<T: Batched>() {
             tally.add::<T>(&image, &terms, &terms.sum(&data));
             let what = format!("{tile:?}, {}", case.describe());
             tally.assert_within_bound::<T>(&what, &case.options);
-            let one_each = das_voxel::run(&geometry, &case.options, &data, voxel::Tile::Many, rng.u64(..));
+            let one_each = das_voxel::run(&geometry, &case.options, &data, voxel::Tile::Items, rng.u64(..));
             assert_same_bits(&what, &image, &one_each);
         }
+    }
+}
+
+/// Channels and transmits kept apart: the same bits as a thread a voxel.
+#[test]
+fn parts_of_the_sum() {
+    let mut rng = rng();
+    for sum_over in SUMS {
+        let case = Case {
+            batch: 5,
+            channels: 4,
+            transmits: 3,
+            grid: vec![9],
+            longest_list: (sum_over == SumOver::Channels).then_some(2),
+            options: DasOptions {
+                sum_over,
+                phase_per_sample: 1.3,
+                ..DasOptions::default()
+            },
+            ..Case::default()
+        };
+        let (geometry, _) = case.geometry(&mut rng, Complex::<f16>::PRECISION);
+        let data = case.data::<Complex<f16>>(&mut rng);
+        let (image, _) = run(&geometry, &case.options, &data, Tile::Narrow, rng.u64(..));
+        let one_each = das_voxel::run(&geometry, &case.options, &data, voxel::Tile::Items, rng.u64(..));
+        assert_same_bits(&case.describe(), &image, &one_each);
     }
 }
 
@@ -162,7 +176,7 @@ fn any_batch() {
         let (geometry, _) = case.geometry(&mut rng, Complex::<f16>::PRECISION);
         let data = case.data::<Complex<f16>>(&mut rng);
         let (image, _) = run(&geometry, &case.options, &data, tile, rng.u64(..));
-        let one_each = das_voxel::run(&geometry, &case.options, &data, voxel::Tile::Many, rng.u64(..));
+        let one_each = das_voxel::run(&geometry, &case.options, &data, voxel::Tile::Items, rng.u64(..));
         assert_same_bits(&case.describe(), &image, &one_each);
     }
 }
@@ -171,22 +185,44 @@ fn any_batch() {
 #[test]
 fn nan_stays_where_it_is_used() {
     let mut rng = rng();
-    let case = Case {
-        batch: 20,
-        channels: 7,
-        grid: vec![30],
-        ..Case::default()
-    };
-    let (geometry, _) = case.geometry(&mut rng, Complex::<f16>::PRECISION);
-    let mut data = case.data::<Complex<f16>>(&mut rng);
-    for k in 20..60 {
-        data[[13, 4, 1, k]] = Complex::new(f16::NAN, f16::INFINITY);
+    for interpolation in INTERPOLATIONS {
+        let case = Case {
+            batch: 20,
+            channels: 7,
+            grid: vec![30],
+            options: DasOptions {
+                interpolation,
+                ..DasOptions::default()
+            },
+            ..Case::default()
+        };
+        let (geometry, terms) = case.geometry(&mut rng, Complex::<f16>::PRECISION);
+        let mut data = case.data::<Complex<f16>>(&mut rng);
+        let is_bad = |k: usize| (20..50).contains(&k) || k < 3 || k > 93;
+        for k in (0..case.samples).filter(|k| is_bad(*k)) {
+            data[[13, 4, 1, k]] = Complex::new(f16::NAN, f16::INFINITY);
+        }
+        let mut uses = [false; 30];
+        for term in terms.list.iter().filter(|term| (term.channel, term.transmit) == (4, 1)) {
+            uses[term.voxel] |= term.taps.iter().any(|(k, _)| is_bad(*k));
+        }
+        let (image, _) = run(&geometry, &case.options, &data, Tile::Narrow, rng.u64(..));
+        for (index, sum) in image
+            .iter()
+            .enumerate()
+            .filter(|(index, _)| !terms.ambiguous[index % 30])
+        {
+            let is_reached = index / 30 == 13 && uses[index % 30];
+            assert_eq!(
+                !sum.is_finite(),
+                is_reached,
+                "{interpolation:?}, item {}, voxel {}",
+                index / 30,
+                index % 30
+            );
+        }
+        assert!(uses.contains(&true) && uses.contains(&false));
     }
-    let (image, _) = run(&geometry, &case.options, &data, Tile::Narrow, rng.u64(..));
-    let one_each = das_voxel::run(&geometry, &case.options, &data, voxel::Tile::Many, rng.u64(..));
-    let reached = |image: &ArrayD<Complex<f32>>| -> Vec<bool> { image.iter().map(|sum| !sum.is_finite()).collect() };
-    assert_eq!(reached(&image), reached(&one_each));
-    assert!(reached(&image).contains(&true) && reached(&image).contains(&false));
 }
 
 /// The vector loads of samples.
@@ -231,6 +267,7 @@ fn every_byte_that_is_fetched_is_used() {
         transmit_weights: Array2::ones((1, n)).into_dyn(),
         element_normals: None,
         element_cosine_bounds: None::<Array1<f64>>,
+        ..DasGeometry::default()
     };
     let options = DasOptions {
         phase_per_sample: std::f64::consts::TAU,

@@ -6,9 +6,11 @@
 
 use cuda_std::emulator::{Buffer, Instruction, Report, Traffic, launch};
 use cuda_std::{Global, Launch};
+use kernels::das::geometry::Geometry;
+use kernels::das::output::Output;
 use kernels::das::voxel::{DasVoxel, Instances, THREADS, Taps, Tile};
 use num_complex::Complex;
-use warpbeam::Window;
+use warpbeam::{Interpolation, Window};
 use wavefield::aperture::Aperture;
 use wavefield::phase::TurnsPerSample;
 
@@ -37,7 +39,7 @@ fn run(shape: &Shape, voxels_m: &[[f64; 3]], elements_m: &[[f64; 3]]) -> Report 
     let units = |metres: f64| (metres / WAVELENGTH_M) as f32;
     let elements: Vec<[f32; 2]> = elements_m
         .iter()
-        .flat_map(|p| [[units(p[0]), units(p[1])], [units(p[2]), 0.0]])
+        .flat_map(|p| [[units(p[0]), units(p[1])], [units(p[2]), 1.0]])
         .collect();
     let voxels: Vec<f32> = (0..3)
         .flat_map(|axis| voxels_m.iter().map(move |p| units(p[axis])))
@@ -57,27 +59,33 @@ fn run(shape: &Shape, voxels_m: &[[f64; 3]], elements_m: &[[f64; 3]]) -> Report 
     );
     let parameters = DasVoxel::<Sample> {
         samples: data.global(),
-        elements: elements.global(),
-        normals: Global::empty(),
-        voxels: voxels.global(),
-        offsets: offsets.global(),
-        weights: weights.global(),
-        phases: phases.global(),
-        output: output.global_mut(),
+        geometry: Geometry {
+            elements: elements.global(),
+            normals: Global::empty(),
+            voxels: voxels.global(),
+            offsets: offsets.global(),
+            weights: weights.global(),
+            transmits: Global::empty(),
+            phases: phases.global(),
+            voxel_pitch: n_voxels as u64,
+            first_voxel: 0,
+            n_voxels: n_voxels as u64,
+            aperture: Aperture::new(0.0, Window::Boxcar, 0.0),
+            turns: TurnsPerSample::from_radians(-std::f64::consts::TAU),
+            interpolation: Interpolation::Linear,
+            n_samples: samples as i32,
+            n_channels: channels as u32,
+            n_transmits: transmits as u32,
+            n_entries: transmits as u32,
+            is_directive: 0,
+            is_sparse: 0,
+        },
+        output: Output::whole(output.global_mut(), n_voxels as u64, transmits as u32, channels as u32),
         batch_stride: (channels * transmits * samples) as u64,
         transmit_stride: samples as u64,
         channel_stride: (transmits * samples) as u64,
-        voxel_pitch: n_voxels as u64,
-        first_voxel: 0,
-        n_voxels: n_voxels as u64,
-        aperture: Aperture::new(0.0, Window::Boxcar, 0.0),
-        turns: TurnsPerSample::from_radians(-std::f64::consts::TAU),
-        n_samples: samples as i32,
-        n_channels: channels as u32,
-        n_transmits: transmits as u32,
         n_batch: batch as u32,
         first_item: 0,
-        is_directive: 0,
     };
     let grid = [(n_voxels as u32).div_ceil(THREADS), (batch as u32).div_ceil(8), 1];
     let launch_shape = Launch {
@@ -85,7 +93,7 @@ fn run(shape: &Shape, voxels_m: &[[f64; 3]], elements_m: &[[f64; 3]]) -> Report 
         threads: THREADS,
         shared_bytes: 0,
     };
-    let report = launch(&Sample::kernel(Taps::Two, Tile::Many), launch_shape, parameters)
+    let report = launch(&Sample::kernel(Taps::Two, Tile::Items), launch_shape, parameters)
         .unwrap_or_else(|fault| panic!("{fault}"));
     assert!(output.to_vec().iter().all(|sum| sum.is_finite()));
     report

@@ -5,14 +5,20 @@ use cuda_std::emulator::{Buffer, Instruction, Report, launch};
 use cuda_std::half::F16;
 use half::f16;
 use integration_tests::random::rng;
-use kernels::das::batch::{SILENCE, per_vector};
+use kernels::das::batch::{Rows, per_vector};
 use kernels::das::permute::{Instances, Permute, SAMPLES, THREADS, sample_tiles, shared_bytes, tile_items};
 use kernels::das::sample::Sample;
+use kernels::das::scale::{self, Clear, Peak, Scaling, Source, half_exponent};
 use ndarray::{Array4, ArrayViewD, Axis};
 use num_complex::Complex;
 
 /// A view (batch, channel, transmit, sample) of any strides, permuted into memory full of `stale`; the launch's report.
-pub(crate) fn batch_inner<S: Instances<D>, D: Sample>(view: &ArrayViewD<'_, S>, stale: D) -> (Buffer<D>, Report) {
+pub(crate) fn batch_inner<S: Instances<D>, D: Sample>(
+    view: &ArrayViewD<'_, S>,
+    stale: D,
+    rows: Rows,
+    scaling: Scaling,
+) -> (Buffer<D>, Report) {
     let &[n_batch, n_channels, n_transmits, n_samples] = view.shape() else {
         panic!("channel data have four axes");
     };
@@ -41,10 +47,13 @@ pub(crate) fn batch_inner<S: Instances<D>, D: Sample>(view: &ArrayViewD<'_, S>, 
         .sum();
     let pitch = n_batch.next_multiple_of(per_vector::<D>());
     let input = Buffer::new(&memory);
-    let output = Buffer::filled(stale, n_transmits * (n_channels * n_samples + SILENCE as usize) * pitch);
+    let rows_of_transmit = rows.of_transmit(n_channels as u32, n_samples as u32) as usize;
+    let output = Buffer::filled(stale, n_transmits * rows_of_transmit * pitch);
     let parameters = Permute::<S, D> {
         input: input.global(),
         output: output.global_mut(),
+        scaling,
+        rows,
         origin,
         batch_stride: stride(0),
         channel_stride: stride(1),
@@ -55,7 +64,7 @@ pub(crate) fn batch_inner<S: Instances<D>, D: Sample>(view: &ArrayViewD<'_, S>, 
         n_channels: n_channels as u32,
         n_samples: n_samples as u32,
     };
-    let tiles = n_transmits as u32 * sample_tiles(n_channels as u32, n_samples as u32);
+    let tiles = n_transmits as u32 * sample_tiles(rows, n_channels as u32, n_samples as u32);
     let shape = Launch {
         grid: [tiles, (pitch as u32).div_ceil(tile_items::<D>()), 1],
         threads: THREADS,
@@ -74,7 +83,12 @@ where
 {
     let mut rng = rng();
     let items = tile_items::<D>() as usize;
-    for (n_batch, n_samples) in [(1, 5), (3, 40), (items, 32), (items + 5, 33)] {
+    for (n_batch, n_samples, zeros) in [
+        (1, 5, Rows::INSIDE),
+        (3, 40, Rows::ANY),
+        (items, 32, Rows::INSIDE),
+        (items + 5, 33, Rows::ANY),
+    ] {
         let mut data = Array4::from_shape_simple_fn((n_batch, 3, 2, n_samples), || random(&mut rng));
         for layout in 0..3 {
             let view = match layout {
@@ -87,16 +101,21 @@ where
                     data.view().permuted_axes([3, 1, 2, 0])
                 }
             };
-            let (output, report) = batch_inner::<S, D>(&view.view().into_dyn(), store(random(&mut rng)));
+            let (output, report) =
+                batch_inner::<S, D>(&view.view().into_dyn(), store(random(&mut rng)), zeros, Scaling::none());
             let output = output.to_vec();
             let (n_batch, n_channels, n_transmits, n_samples) = view.dim();
             let pitch = n_batch.next_multiple_of(per_vector::<D>());
-            let rows = n_channels * n_samples + SILENCE as usize;
+            let margin = zeros.margin as usize;
+            let rows = margin + n_channels * (n_samples + margin) + zeros.silence as usize;
             for (index, &got) in output.iter().enumerate() {
                 let (b, row) = (index % pitch, index / pitch);
                 let (q, row) = (row / rows, row % rows);
-                let (m, k) = (row / n_samples, row % n_samples);
-                let is_sample = b < n_batch && m < n_channels;
+                let place = row
+                    .checked_sub(margin)
+                    .map(|row| (row / (n_samples + margin), row % (n_samples + margin)));
+                let (m, k) = place.unwrap_or((n_channels, 0));
+                let is_sample = b < n_batch && m < n_channels && k < n_samples;
                 let expected = if is_sample { store(view[[b, m, q, k]]) } else { D::ZERO };
                 assert_eq!(got, expected, "batch {b} channel {m} transmit {q} sample {k}");
             }
@@ -111,7 +130,7 @@ where
 /// Whole tiles in the usual order: the sectors that the bytes need and no more.
 fn assert_coalesced<S: Instances<D>, D: Sample>() {
     let view = Array4::from_elem((tile_items::<D>() as usize, 2, 2, 2 * SAMPLES as usize), S::ZERO);
-    let (_, report) = batch_inner::<S, D>(&view.view().into_dyn(), D::ZERO);
+    let (_, report) = batch_inner::<S, D>(&view.view().into_dyn(), D::ZERO, Rows::INSIDE, Scaling::none());
     for instruction in [Instruction::GlobalLoad, Instruction::GlobalStore] {
         let traffic = report.traffic(instruction);
         println!(
@@ -149,4 +168,69 @@ on_every_pair! {
     complex_f32_to_f16: Complex<f32> => Complex<F16>, |rng| Complex::new(rng.f32(), -rng.f32()), |sample: Complex<f32>| {
         Complex::new(half(sample.re), half(sample.im))
     };
+}
+
+/// Peaks and scales of batch items of any magnitude, and marks where something is not finite.
+#[test]
+fn halves_are_scaled_item_by_item() {
+    let mut rng = rng();
+    let magnitudes = [1.0, 1e-12, 1e9, 0.0, 3e38, 1e-44, 2e-38, 7.0];
+    let n_batch = magnitudes.len();
+    let (n_channels, n_samples) = (3, 37);
+    let mut data = Array4::from_shape_fn((n_batch, n_channels, 1, n_samples), |(b, ..)| {
+        (rng.f32() * 2.0 - 1.0) * magnitudes[b] as f32
+    });
+    data[[7, 1, 0, 5]] = f32::NAN;
+    data[[6, 2, 0, 6]] = f32::NEG_INFINITY;
+    let flat = Buffer::new(data.as_slice().expect("contiguous"));
+    let (peaks, marks) = (Buffer::filled(77_u32, n_batch), Buffer::filled(99_u32, n_batch));
+    let inverses = Buffer::filled(f32::NAN, n_batch);
+    let one_each = |grid| Launch {
+        grid,
+        threads: scale::THREADS,
+        shared_bytes: 0,
+    };
+    let clear = Clear {
+        peaks: peaks.global_mut(),
+        marks: marks.global_mut(),
+        n_batch: n_batch as u32,
+    };
+    launch(&scale::das_clear, one_each([1, 1, 1]), clear).unwrap_or_else(|fault| panic!("{fault}"));
+    let peak = Peak {
+        samples: flat.global(),
+        peaks: peaks.global_mut(),
+        n_numbers: (n_channels * n_samples) as u64,
+        n_blocks: 2,
+    };
+    launch(&scale::das_peak, one_each([n_batch as u32, 2, 1]), peak).unwrap_or_else(|fault| panic!("{fault}"));
+    let scaling = Scaling {
+        peaks: peaks.global(),
+        inverses: inverses.global_mut(),
+        marks: marks.global_mut(),
+        first_item: 0,
+        exponent: 0,
+        source: Source::Peak,
+        is_marking: 1,
+    };
+    let (output, _) = batch_inner::<f32, F16>(&data.view().into_dyn(), F16(0x3c00), Rows::INSIDE, scaling);
+    let (output, inverses) = (output.to_vec(), inverses.to_vec());
+    for (b, item) in data.outer_iter().enumerate() {
+        let peak = item
+            .iter()
+            .filter(|value| value.is_finite())
+            .fold(0.0_f32, |peak, value| peak.max(value.abs()));
+        assert_eq!(f32::from_bits(peaks.to_vec()[b]).to_bits(), peak.to_bits(), "item {b}");
+        assert_eq!(f64::from(inverses[b]), 2.0_f64.powi(-half_exponent(peak)), "item {b}");
+        let pitch = n_batch.next_multiple_of(per_vector::<F16>());
+        for (index, value) in item.iter().enumerate().filter(|(_, value)| value.is_finite()) {
+            let got = f16::from_bits(output[index * pitch + b].0);
+            let back = got.to_f64() * f64::from(inverses[b]);
+            let error = (back - f64::from(*value)).abs();
+            assert!(
+                error <= f64::from(peak) * 2.0_f64.powi(-11),
+                "item {b}: {value} became {back}"
+            );
+        }
+    }
+    assert_eq!(marks.to_vec(), [0, 0, 0, 0, 0, 0, 1, 1]);
 }

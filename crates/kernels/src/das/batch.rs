@@ -1,15 +1,15 @@
 //! A group of lanes a voxel (ALG2): samples with the batch innermost, geometry shared by shuffles.
 //!
-//! The sum is the module's. Data lie as `(transmit, channel, sample, batch)`, a sample's batch items contiguous and
-//! padded to whole vectors of 16 bytes, with [`SILENCE`] samples of zeros after the last channel of each transmit
+//! Data lie as `(transmit, channel, sample, batch)`, a sample's batch items contiguous and padded to whole vectors of
+//! 16 bytes, with rows of zeros before, between and after the channels of each transmit as [`Rows`] says
 //! ([`super::permute`] makes them so).
 //!
 //! | launch | |
 //! |---|---|
 //! | block | [`THREADS`] threads: four warps, each with `32 / LANES` consecutive voxels |
-//! | grid | x: voxels, y: tiles of consecutive batch items |
+//! | grid | x: voxels, y: tiles of consecutive batch items, z: parts of the sum |
 //! | shared memory, barriers | none |
-//! | warp operations | up to four shuffles a channel and a vote every `LANES`, all 32 lanes in each |
+//! | warp operations | three or four shuffles a channel (up to nine with any taps) and a vote every `LANES`, all 32 lanes in each |
 //! | result | every lane writes its batch items of its group's voxel |
 //!
 //! `LANES` lanes share a voxel. Each finds delay and weight of another channel, and all of them then take one channel
@@ -24,15 +24,14 @@
 //! do not count, and predicates on them, made the machine code wait for each channel's samples before it asked for the
 //! next one's: hence the zeros. A branch that skips a few channels made it copy every sum: hence one for `LANES`.
 
+use super::geometry::{Entry, Geometry};
+use super::output::Output;
 use super::sample::{RealOf, Sample, Value};
 use cuda_std::half::F16;
 use cuda_std::math::i16_pair_to_f32;
-use cuda_std::{Global, GlobalMut, Parameters, Resources, thread, warp};
+use cuda_std::{Global, Parameters, Resources, thread, warp};
 use num_complex::Complex;
-use wavefield::aperture::{Aperture, receive_weight};
-use wavefield::geometry::length;
-use wavefield::phase::TurnsPerSample;
-use wavefield::sampling::{in_range, linear, nearest};
+use wavefield::sampling::{MOST_TAPS, in_range, linear, nearest, taps};
 
 /// Threads of a block.
 pub const THREADS: u32 = 128;
@@ -40,8 +39,44 @@ pub const THREADS: u32 = 128;
 /// Lanes of a warp.
 const WARP: u32 = 32;
 
-/// Samples of zeros after the last channel of each transmit: the taps of a channel that does not count.
-pub const SILENCE: u32 = 2;
+/// Rows of zeros in the data of each transmit, a row a sample of all batch items.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(C)]
+pub struct Rows {
+    /// Before the first channel and after each: what taps beyond the recording's ends read.
+    pub margin: u32,
+    /// After the last channel and its margin: the taps of a channel that does not count.
+    pub silence: u32,
+}
+
+impl Rows {
+    /// For one and two taps, which never leave the recording.
+    pub const INSIDE: Self = Self { margin: 0, silence: 2 };
+
+    /// For any number of taps.
+    pub const ANY: Self = Self {
+        margin: 2,
+        silence: MOST_TAPS as u32,
+    };
+
+    /// Rows from channel to channel.
+    #[inline(always)]
+    pub const fn of_channel(self, n_samples: u32) -> u32 {
+        n_samples + self.margin
+    }
+
+    /// The first row of silence.
+    #[inline(always)]
+    pub const fn before_silence(self, n_channels: u32, n_samples: u32) -> u32 {
+        self.margin + n_channels * self.of_channel(n_samples)
+    }
+
+    /// Rows of a transmit.
+    #[inline(always)]
+    pub const fn of_transmit(self, n_channels: u32, n_samples: u32) -> u64 {
+        self.margin as u64 + n_channels as u64 * (n_samples as u64 + self.margin as u64) + self.silence as u64
+    }
+}
 
 /// Batch items of a broad tile.
 pub const BROAD_ITEMS: u32 = 128;
@@ -56,47 +91,18 @@ pub const NARROW_ITEMS: u32 = 32;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct DasBatch<S: Sample> {
-    /// Channel data, `(transmit, channel, sample, batch)`, contiguous but for the silence after each transmit; the batch
-    /// a whole number of vectors.
+    /// Channel data, `(transmit, channel, sample, batch)` with the rows of zeros; the batch a whole number of vectors.
     pub samples: Global<S>,
-    /// Two pairs an element: x and y, z and nothing.
-    pub elements: Global<[RealOf<S>; 2]>,
-    /// Two pairs an element: the unit normal's x and y, its z and the cosine bound; empty if all elements hear alike.
-    pub normals: Global<[RealOf<S>; 2]>,
-    /// Voxel positions, `(3, voxel)`.
-    pub voxels: Global<RealOf<S>>,
-    /// Transmit offsets, `(transmit, voxel)`.
-    pub offsets: Global<RealOf<S>>,
-    /// Transmit weights, `(transmit, voxel)`.
-    pub weights: Global<RealOf<S>>,
-    /// Phase offsets in turns, `(transmit,)`.
-    pub phases: Global<RealOf<S>>,
-    /// The result, `(batch, voxel)`, from `first_voxel` on.
-    pub output: GlobalMut<S::Value>,
-    /// Voxels in the voxel arrays.
-    pub voxel_pitch: u64,
-    /// The first voxel of this launch.
-    pub first_voxel: u64,
-    /// Voxels of this launch; also the output's batch stride.
-    pub n_voxels: u64,
-    /// The receive aperture.
-    pub aperture: Aperture<RealOf<S>>,
-    /// The carrier.
-    pub turns: TurnsPerSample<RealOf<S>>,
-    /// Samples a channel.
-    pub n_samples: i32,
-    /// Receive channels.
-    pub n_channels: u32,
-    /// Transmits.
-    pub n_transmits: u32,
+    /// The geometry.
+    pub geometry: Geometry<RealOf<S>>,
+    /// The result.
+    pub output: Output<S::Value>,
+    /// The rows of zeros.
+    pub rows: Rows,
     /// Batch items in `samples`, padding excluded.
     pub n_batch: u32,
     /// Vectors of 16 bytes in a sample's batch.
     pub n_vectors: u32,
-    /// The output's batch item that the first one in `samples` is.
-    pub first_item: u32,
-    /// 1 if `normals` holds something.
-    pub is_directive: u32,
 }
 
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
@@ -165,6 +171,9 @@ impl Shuffle for Complex<f32> {
     }
 }
 
+/// Taps of a kernel that takes the interpolation as it comes.
+const ANY: usize = 0;
+
 /// What one lane knows of a channel: where its samples are, and what becomes of them.
 #[derive(Clone, Copy)]
 struct Contribution<V> {
@@ -173,79 +182,68 @@ struct Contribution<V> {
     vector: u32,
     fraction: f32,
     weight: V,
-}
-
-/// The first vector of a transmit's silence.
-#[inline(always)]
-fn silence<S: Sample>(p: &DasBatch<S>) -> u32 {
-    p.n_channels * p.n_samples as u32 * p.n_vectors
+    /// The weights of any number of taps.
+    taps: [f32; MOST_TAPS],
 }
 
 /// One channel's contribution to one voxel.
 ///
 /// # Safety
 ///
-/// The slices hold `channel`.
+/// The geometry holds `channel`.
 #[inline(always)]
-unsafe fn contribution<S: Packed, const TAPS: usize>(
+unsafe fn contribution<S: Packed, const N_TAPS: usize>(
     p: &DasBatch<S>,
+    silence: u32,
     position: [f32; 3],
-    [offset, weight, phase]: [f32; 3],
+    transmit: Entry<f32>,
     channel: u32,
     is_wanted: bool,
 ) -> Contribution<S::Value> {
-    // SAFETY: two pairs an element.
-    let ([x, y], [z, _]) = unsafe {
-        (
-            p.elements.load(2 * u64::from(channel)),
-            p.elements.load(2 * u64::from(channel) + 1),
-        )
-    };
-    let from_element = [position[0] - x, position[1] - y, position[2] - z];
-    let distance = length(from_element);
-    let delay = distance + offset;
-    let mut amplitude = weight;
-    if p.is_directive != 0 {
-        // SAFETY: as above.
-        let ([x, y], [z, bound]) = unsafe {
-            (
-                p.normals.load(2 * u64::from(channel)),
-                p.normals.load(2 * u64::from(channel) + 1),
-            )
+    let g = &p.geometry;
+    // SAFETY: the caller's promise.
+    let (distance, heard) = unsafe { g.receive(position, channel) };
+    let delay = distance + transmit.offset;
+    let amplitude = transmit.weight * heard;
+    if is_wanted && in_range(delay, g.n_samples) && amplitude != 0.0 {
+        let mut weights = [0.0; MOST_TAPS];
+        let (first, fraction) = match N_TAPS {
+            1 => (nearest(delay), 0.0),
+            2 => linear(delay),
+            _ => {
+                let first;
+                (first, weights) = taps(g.interpolation, delay);
+                (first, 0.0)
+            }
         };
-        amplitude *= receive_weight(from_element, distance, [x, y, z], bound, &p.aperture);
-    }
-    if is_wanted && in_range(delay, p.n_samples) && amplitude != 0.0 {
-        let (first, fraction) = if TAPS == 1 {
-            (nearest(delay), 0.0)
-        } else {
-            linear(delay)
-        };
+        let row = p.rows.margin + channel * p.rows.of_channel(g.n_samples as u32);
         Contribution {
-            vector: (channel * p.n_samples as u32 + first as u32) * p.n_vectors,
+            vector: row.wrapping_add_signed(first) * p.n_vectors,
             fraction,
-            weight: S::Value::weight(amplitude, delay, p.turns, phase),
+            weight: S::Value::weight(amplitude, delay, g.turns, transmit.phase),
+            taps: weights,
         }
     } else {
         Contribution {
-            vector: silence(p),
+            vector: silence,
             fraction: 0.0,
             weight: S::Value::ZERO,
+            taps: [0.0; MOST_TAPS],
         }
     }
 }
 
-/// The kernel's body for `TAPS` interpolation taps (1: nearest, 2: linear), `LANES` lanes a voxel, and for each of them
+/// The kernel's body for `N_TAPS` interpolation taps (1: nearest, 2: linear, or any number), `LANES` lanes a voxel, and for each of them
 /// `VECTORS` vectors with `ITEMS` batch items in all; `AHEAD` channels' samples are requested together.
 ///
 /// # Safety
 ///
-/// The slices hold what the counts say, `samples` aligned to 16 bytes; fewer than 2³² vectors a transmit, silence included; a block of
-/// the grid for every tile of the batch.
+/// The slices hold what the counts say, `samples` aligned to 16 bytes; fewer than 2³² vectors a transmit, rows of zeros
+/// included; a block of the grid for every tile of the batch.
 #[inline(always)]
 unsafe fn das_batch<
     S: Packed,
-    const TAPS: usize,
+    const N_TAPS: usize,
     const LANES: u32,
     const VECTORS: usize,
     const ITEMS: usize,
@@ -260,51 +258,50 @@ unsafe fn das_batch<
                 && WARP.is_multiple_of(LANES)
         );
     };
+    let g = p.geometry;
     let member = thread::lane() % LANES;
     let group = thread::lane() - member;
     let warp = thread::block_idx_x() * (THREADS / WARP) + thread::thread_idx_x() / WARP;
     let local = u64::from(warp) * u64::from(WARP / LANES) + u64::from(group / LANES);
-    let has_voxel = local < p.n_voxels;
-    let voxel = p.first_voxel + local.min(p.n_voxels - 1);
+    let has_voxel = local < g.n_voxels;
+    let voxel = g.first_voxel + local.min(g.n_voxels - 1);
     let first_vector = thread::block_idx_y() * LANES * VECTORS as u32 + member;
+    let part = p.output.part(thread::block_idx_z(), g.n_transmits, g.n_channels);
+    let silence = p.rows.before_silence(g.n_channels, g.n_samples as u32) * p.n_vectors;
+    let vectors_of_transmit = u64::from(silence) + u64::from(p.rows.silence * p.n_vectors);
     // SAFETY: the voxel is one of the pitch's; vectors are aligned and as many as the counts say.
-    let (position, mut samples) = unsafe {
+    let (position, first_samples) = unsafe {
         let all = p.samples.cast::<[u32; 4]>();
         let mut samples = [all; VECTORS];
         cuda_std::unroll!(VECTOR in 0..VECTORS {
             let vector = first_vector + VECTOR as u32 * LANES;
             samples[VECTOR] = all.from(u64::from(vector.min(p.n_vectors - 1)));
         });
-        (
-            [
-                p.voxels.load(voxel),
-                p.voxels.load(p.voxel_pitch + voxel),
-                p.voxels.load(2 * p.voxel_pitch + voxel),
-            ],
-            samples,
-        )
+        (g.position(voxel), samples)
     };
     let mut sums = [S::Value::ZERO; ITEMS];
-    for transmit in 0..p.n_transmits {
-        let at = u64::from(transmit) * p.voxel_pitch + voxel;
-        // SAFETY: transmit and voxel are in range.
-        let of_transmit = unsafe {
-            [
-                p.offsets.load(at),
-                p.weights.load(at),
-                p.phases.load(u64::from(transmit)),
-            ]
-        };
-        let mut first_channel = 0;
-        while first_channel < p.n_channels {
+    let [mut entry, end] = g.entries(part.transmits);
+    while entry < end {
+        // SAFETY: entry and voxel are in range.
+        let transmit = unsafe { g.entry(entry, voxel, part.transmits) };
+        entry += 1;
+        let mut samples = first_samples;
+        cuda_std::unroll!(VECTOR in 0..VECTORS {
+            // SAFETY: the transmit is in range.
+            samples[VECTOR] = unsafe { samples[VECTOR].from(u64::from(transmit.transmit) * vectors_of_transmit) };
+        });
+        let [mut first_channel, end_channel] = part.channels;
+        while first_channel < end_channel {
             let channel = first_channel + member;
-            let is_wanted = has_voxel && channel < p.n_channels;
+            let is_wanted = has_voxel && channel < end_channel;
             // SAFETY: the channel is one of the elements'.
-            let own =
-                unsafe { contribution::<S, TAPS>(&p, position, of_transmit, channel.min(p.n_channels - 1), is_wanted) };
+            let own = unsafe {
+                let channel = channel.min(end_channel - 1);
+                contribution::<S, N_TAPS>(&p, silence, position, transmit, channel, is_wanted)
+            };
             // The same in all lanes.
             // SAFETY: nothing above returns, and the loops' counts are the same in all lanes.
-            let counts = unsafe { warp::any(own.vector != silence(&p)) };
+            let counts = unsafe { warp::any(own.vector != silence) };
             let mut source = group;
             while counts && source < group + LANES {
                 let mut shared = [own; AHEAD];
@@ -313,22 +310,23 @@ unsafe fn das_batch<
                     // SAFETY: nothing above returns, and the loops' counts are the same in all lanes.
                     shared[CHANNEL] = unsafe { Contribution {
                         vector: warp::shuffle(own.vector, lane),
-                        fraction: if TAPS == 1 { 0.0 } else { warp::shuffle_f32(own.fraction, lane) },
+                        fraction: if N_TAPS == 2 { warp::shuffle_f32(own.fraction, lane) } else { 0.0 },
                         weight: own.weight.shuffle(lane),
+                        taps: own.taps,
                     } };
                 });
+                // SAFETY: the vectors are of a delay in range or of the silence, and so are the taps after; for any number
+                // of taps the rows of zeros hold what lies beyond the ends. All lanes are here.
+                unsafe {
+                    if N_TAPS == ANY {
+                        add_any::<S, VECTORS, ITEMS>(&mut sums, &samples, &p, silence, &shared[0], source);
+                    } else {
+                        add::<S, N_TAPS, VECTORS, ITEMS, AHEAD>(&mut sums, &samples, p.n_vectors, &shared);
+                    }
+                }
                 source += AHEAD as u32;
-                // SAFETY: the vectors are of a delay in range or of the silence, and so is the tap after.
-                unsafe { add::<S, TAPS, VECTORS, ITEMS, AHEAD>(&mut sums, &samples, p.n_vectors, &shared) };
             }
             first_channel += LANES;
-        }
-        let vectors_of_transmit = u64::from(silence(&p) + SILENCE * p.n_vectors);
-        if transmit + 1 < p.n_transmits {
-            cuda_std::unroll!(VECTOR in 0..VECTORS {
-                // SAFETY: there is another transmit.
-                samples[VECTOR] = unsafe { samples[VECTOR].from(vectors_of_transmit) };
-            });
         }
     }
     if !has_voxel {
@@ -339,7 +337,53 @@ unsafe fn das_batch<
         let item = vector * per_vector::<S>() as u32 + (ITEM % per_vector::<S>()) as u32;
         if item < p.n_batch {
             // SAFETY: item and voxel are in range, and this lane's own.
-            unsafe { p.output.store(u64::from(p.first_item + item) * p.n_voxels + local, sums[ITEM]) };
+            unsafe { p.output.write(item, part.number, local, sums[ITEM]) };
+        }
+    });
+}
+
+/// Adds what one channel contributes by any number of taps, whose weights lane `source` has.
+///
+/// Two taps at a time; one beyond the last reads the silence, so that no sample is multiplied by 0 that is not used.
+///
+/// # Safety
+///
+/// The samples hold the channel's taps; all 32 lanes make this call.
+#[inline(always)]
+unsafe fn add_any<S: Packed, const VECTORS: usize, const ITEMS: usize>(
+    sums: &mut [S::Value; ITEMS],
+    samples: &[Global<[u32; 4]>; VECTORS],
+    p: &DasBatch<S>,
+    silence: u32,
+    channel: &Contribution<S::Value>,
+    source: u32,
+) {
+    const PAIRS: usize = MOST_TAPS / 2;
+    let n_taps = p.geometry.interpolation.taps();
+    cuda_std::unroll!(PAIR in 0..PAIRS {
+        if 2 * PAIR < n_taps {
+            let first = channel.vector + 2 * PAIR as u32 * p.n_vectors;
+            let second = if 2 * PAIR + 1 < n_taps { first + p.n_vectors } else { silence };
+            // SAFETY: the count of taps is the same in all lanes; the caller's promise.
+            let weights = unsafe {
+                [
+                    channel.weight.scale(warp::shuffle_f32(channel.taps[2 * PAIR], source)),
+                    channel.weight.scale(warp::shuffle_f32(channel.taps[2 * PAIR + 1], source)),
+                ]
+            };
+            let mut vectors = [[[0_u32; 4]; 2]; VECTORS];
+            cuda_std::unroll!(VECTOR in 0..VECTORS {
+                // SAFETY: the caller's promise.
+                vectors[VECTOR] = unsafe {
+                    [samples[VECTOR].load(u64::from(first)), samples[VECTOR].load(u64::from(second))]
+                };
+            });
+            cuda_std::unroll!(ITEM in 0..ITEMS {
+                let (vector, index) = (ITEM / per_vector::<S>(), ITEM % per_vector::<S>());
+                sums[ITEM] = sums[ITEM]
+                    .accumulate(weights[0], S::value(vectors[vector][0], index))
+                    .accumulate(weights[1], S::value(vectors[vector][1], index));
+            });
         }
     });
 }
@@ -350,21 +394,21 @@ unsafe fn das_batch<
 ///
 /// The samples hold each channel's vector, and for two taps the one `n_vectors` further.
 #[inline(always)]
-unsafe fn add<S: Packed, const TAPS: usize, const VECTORS: usize, const ITEMS: usize, const AHEAD: usize>(
+unsafe fn add<S: Packed, const N_TAPS: usize, const VECTORS: usize, const ITEMS: usize, const AHEAD: usize>(
     sums: &mut [S::Value; ITEMS],
     samples: &[Global<[u32; 4]>; VECTORS],
     n_vectors: u32,
     channels: &[Contribution<S::Value>; AHEAD],
 ) {
-    let mut taps = [[[[0_u32; 4]; TAPS]; VECTORS]; AHEAD];
+    let mut taps = [[[[0_u32; 4]; N_TAPS]; VECTORS]; AHEAD];
     cuda_std::unroll!(CHANNEL in 0..AHEAD {
         let vector = u64::from(channels[CHANNEL].vector);
         cuda_std::unroll!(VECTOR in 0..VECTORS {
             // SAFETY: the caller's promise.
             unsafe {
                 taps[CHANNEL][VECTOR][0] = samples[VECTOR].load(vector);
-                if TAPS == 2 {
-                    taps[CHANNEL][VECTOR][TAPS - 1] = samples[VECTOR].from(u64::from(n_vectors)).load(vector);
+                if N_TAPS == 2 {
+                    taps[CHANNEL][VECTOR][N_TAPS - 1] = samples[VECTOR].from(u64::from(n_vectors)).load(vector);
                 }
             }
         });
@@ -374,10 +418,10 @@ unsafe fn add<S: Packed, const TAPS: usize, const VECTORS: usize, const ITEMS: u
         cuda_std::unroll!(ITEM in 0..ITEMS {
             let (vector, index) = (ITEM / per_vector::<S>(), ITEM % per_vector::<S>());
             let value = S::value(taps[CHANNEL][vector][0], index);
-            let value = if TAPS == 1 {
+            let value = if N_TAPS == 1 {
                 value
             } else {
-                value.interpolate(S::value(taps[CHANNEL][vector][TAPS - 1], index), fraction)
+                value.interpolate(S::value(taps[CHANNEL][vector][N_TAPS - 1], index), fraction)
             };
             sums[ITEM] = sums[ITEM].accumulate(weight, value);
         });
@@ -386,6 +430,9 @@ unsafe fn add<S: Packed, const TAPS: usize, const VECTORS: usize, const ITEMS: u
 
 /// Samples that a value is interpolated from.
 pub use super::voxel::Taps;
+
+const ONE: usize = 1;
+const TWO: usize = 2;
 
 /// Batch items that a warp works on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -411,13 +458,13 @@ impl Tile {
 
 macro_rules! instances {
     ($($stored:ty { $(
-        $name:ident: $taps:ident $n_taps:literal, $tile:ident $lanes:literal lanes of $items:literal in $vectors:literal,
+        $name:ident: $taps:ident $n_taps:ident, $tile:ident $lanes:literal lanes of $items:literal in $vectors:literal,
         ahead $ahead:literal, $registers:literal, $shuffles:literal;
     )* })*) => {
         cuda_std::kernels! { $($(
             /// A group of lanes a voxel; sample type, interpolation and batch tile are in the name.
             $name(p: DasBatch<$stored>),
-            threads THREADS, blocks 1,
+            threads THREADS, blocks 4,
             resources Resources {
                 registers: $registers,
                 barriers: 0,
@@ -491,43 +538,49 @@ cuda_std::on_host! {
 
 instances! {
     i16 {
-        das_batch_i16_linear_wide: Two 2, Wide 8 lanes of 8 in 1, ahead 4, 96, 13;
-        das_batch_i16_linear_narrow: Two 2, Narrow 4 lanes of 8 in 1, ahead 4, 92, 13;
-        das_batch_i16_nearest_wide: One 1, Wide 8 lanes of 8 in 1, ahead 4, 64, 9;
-        das_batch_i16_nearest_narrow: One 1, Narrow 4 lanes of 8 in 1, ahead 4, 64, 9;
+        das_batch_i16_linear_wide: Two TWO, Wide 8 lanes of 8 in 1, ahead 4, 106, 13;
+        das_batch_i16_linear_narrow: Two TWO, Narrow 4 lanes of 8 in 1, ahead 4, 96, 13;
+        das_batch_i16_nearest_wide: One ONE, Wide 8 lanes of 8 in 1, ahead 4, 80, 9;
+        das_batch_i16_nearest_narrow: One ONE, Narrow 4 lanes of 8 in 1, ahead 4, 72, 9;
+        das_batch_i16_any_narrow: Any ANY, Narrow 4 lanes of 8 in 1, ahead 1, 72, 9;
     }
     F16 {
-        das_batch_f16_linear_wide: Two 2, Wide 8 lanes of 8 in 1, ahead 4, 96, 13;
-        das_batch_f16_linear_narrow: Two 2, Narrow 4 lanes of 8 in 1, ahead 4, 93, 13;
-        das_batch_f16_nearest_wide: One 1, Wide 8 lanes of 8 in 1, ahead 4, 80, 17;
-        das_batch_f16_nearest_narrow: One 1, Narrow 4 lanes of 8 in 1, ahead 4, 61, 9;
+        das_batch_f16_linear_wide: Two TWO, Wide 8 lanes of 8 in 1, ahead 4, 103, 13;
+        das_batch_f16_linear_narrow: Two TWO, Narrow 4 lanes of 8 in 1, ahead 4, 96, 13;
+        das_batch_f16_nearest_wide: One ONE, Wide 8 lanes of 8 in 1, ahead 4, 94, 17;
+        das_batch_f16_nearest_narrow: One ONE, Narrow 4 lanes of 8 in 1, ahead 4, 72, 9;
+        das_batch_f16_any_narrow: Any ANY, Narrow 4 lanes of 8 in 1, ahead 1, 75, 9;
     }
     f32 {
-        das_batch_f32_linear_wide: Two 2, Wide 16 lanes of 4 in 1, ahead 4, 80, 13;
-        das_batch_f32_linear_narrow: Two 2, Narrow 8 lanes of 4 in 1, ahead 4, 112, 25;
-        das_batch_f32_nearest_wide: One 1, Wide 16 lanes of 4 in 1, ahead 4, 128, 33;
-        das_batch_f32_nearest_narrow: One 1, Narrow 8 lanes of 4 in 1, ahead 4, 80, 17;
+        das_batch_f32_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 90, 13;
+        das_batch_f32_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 122, 25;
+        das_batch_f32_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 128, 33;
+        das_batch_f32_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 92, 17;
+        das_batch_f32_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 66, 9;
     }
     Complex<i16> {
-        das_batch_ci16_linear_broad: Two 2, Broad 16 lanes of 8 in 2, ahead 2, 116, 9;
-        das_batch_ci16_nearest_broad: One 1, Broad 16 lanes of 8 in 2, ahead 4, 96, 13;
-        das_batch_ci16_linear_wide: Two 2, Wide 16 lanes of 4 in 1, ahead 4, 102, 17;
-        das_batch_ci16_linear_narrow: Two 2, Narrow 8 lanes of 4 in 1, ahead 4, 102, 17;
-        das_batch_ci16_nearest_wide: One 1, Wide 16 lanes of 4 in 1, ahead 4, 72, 13;
-        das_batch_ci16_nearest_narrow: One 1, Narrow 8 lanes of 4 in 1, ahead 4, 72, 13;
+        das_batch_ci16_linear_broad: Two TWO, Broad 16 lanes of 8 in 2, ahead 2, 116, 9;
+        das_batch_ci16_nearest_broad: One ONE, Broad 16 lanes of 8 in 2, ahead 4, 122, 13;
+        das_batch_ci16_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 108, 17;
+        das_batch_ci16_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 108, 17;
+        das_batch_ci16_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 88, 13;
+        das_batch_ci16_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 88, 13;
+        das_batch_ci16_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 79, 10;
     }
     Complex<F16> {
-        das_batch_cf16_linear_broad: Two 2, Broad 16 lanes of 8 in 2, ahead 2, 112, 9;
-        das_batch_cf16_nearest_broad: One 1, Broad 16 lanes of 8 in 2, ahead 4, 96, 13;
-        das_batch_cf16_linear_wide: Two 2, Wide 16 lanes of 4 in 1, ahead 4, 102, 17;
-        das_batch_cf16_linear_narrow: Two 2, Narrow 8 lanes of 4 in 1, ahead 4, 102, 17;
-        das_batch_cf16_nearest_wide: One 1, Wide 16 lanes of 4 in 1, ahead 4, 72, 13;
-        das_batch_cf16_nearest_narrow: One 1, Narrow 8 lanes of 4 in 1, ahead 4, 72, 13;
+        das_batch_cf16_linear_broad: Two TWO, Broad 16 lanes of 8 in 2, ahead 2, 121, 9;
+        das_batch_cf16_nearest_broad: One ONE, Broad 16 lanes of 8 in 2, ahead 4, 112, 13;
+        das_batch_cf16_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 109, 17;
+        das_batch_cf16_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 109, 17;
+        das_batch_cf16_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 80, 13;
+        das_batch_cf16_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 80, 13;
+        das_batch_cf16_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 80, 10;
     }
     Complex<f32> {
-        das_batch_cf32_linear_wide: Two 2, Wide 16 lanes of 4 in 2, ahead 4, 127, 17;
-        das_batch_cf32_linear_narrow: Two 2, Narrow 8 lanes of 4 in 2, ahead 4, 127, 17;
-        das_batch_cf32_nearest_wide: One 1, Wide 16 lanes of 4 in 2, ahead 4, 94, 13;
-        das_batch_cf32_nearest_narrow: One 1, Narrow 8 lanes of 4 in 2, ahead 4, 94, 13;
+        das_batch_cf32_linear_wide: Two TWO, Wide 16 lanes of 4 in 2, ahead 4, 127, 17;
+        das_batch_cf32_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 2, ahead 4, 127, 17;
+        das_batch_cf32_nearest_wide: One ONE, Wide 16 lanes of 4 in 2, ahead 4, 96, 13;
+        das_batch_cf32_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 2, ahead 4, 96, 13;
+        das_batch_cf32_any_narrow: Any ANY, Narrow 8 lanes of 4 in 2, ahead 1, 86, 10;
     }
 }

@@ -5,4 +5,5 @@ pub mod geometry;
 pub mod output;
 pub mod permute;
 pub mod sample;
+pub mod scale;
 pub mod voxel;

@@ -26,6 +26,8 @@ pub struct Output<V: Value> {
     pub scales: Global<V::Real>,
     /// Not 0 for a batch item that is marked, `(batch,)`; empty if all are written.
     pub marks: Global<u32>,
+    /// Where in a part each voxel goes, `(voxel,)`; empty if voxels are in the result's order.
+    pub order: Global<u32>,
     /// What the former contents count; at 0 they are not read.
     pub beta: V::Real,
     /// Voxels of a part.
@@ -46,6 +48,8 @@ pub struct Output<V: Value> {
     pub items: Items,
     /// 1 if `scales` holds something.
     pub is_scaled: u32,
+    /// 1 if `order` holds something.
+    pub is_ordered: u32,
 }
 
 /// One part of the sum.
@@ -60,6 +64,27 @@ pub struct Part {
 }
 
 impl<V: Value> Output<V> {
+    /// All transmits and channels in one sum, every batch item written as it is.
+    pub fn whole(values: GlobalMut<V>, n_voxels: u64, n_transmits: u32, n_channels: u32) -> Self {
+        Self {
+            values,
+            scales: Global::empty(),
+            marks: Global::empty(),
+            order: Global::empty(),
+            beta: V::Real::ZERO,
+            n_voxels,
+            n_parts: 1,
+            n_transmit_parts: 1,
+            transmits_per_part: n_transmits,
+            channels_per_part: n_channels,
+            first_part: 0,
+            first_item: 0,
+            items: Items::All,
+            is_scaled: 0,
+            is_ordered: 0,
+        }
+    }
+
     /// The part of a layer of blocks, of `n_transmits` and `n_channels` in all.
     #[inline(always)]
     pub fn part(&self, layer: u32, n_transmits: u32, n_channels: u32) -> Part {
@@ -91,17 +116,22 @@ impl<V: Value> Output<V> {
     ///
     /// # Safety
     ///
-    /// The result, the marks and the scales hold the item, the result the part and the voxel, and no other thread writes
-    /// there.
+    /// The result, the marks and the scales hold the item, the result the part and the voxel, the order the voxel, and no
+    /// other thread writes there.
     #[inline(always)]
     pub unsafe fn write(&self, item: u32, part: u32, voxel: u64, sum: V) {
         let item_of_all = u64::from(self.first_item + item);
-        let at = (item_of_all * u64::from(self.n_parts) + u64::from(part)) * self.n_voxels + voxel;
         // SAFETY: the caller's promise.
         unsafe {
             if !self.is_wanted(item) {
                 return;
             }
+            let voxel = if self.is_ordered == 0 {
+                voxel
+            } else {
+                u64::from(self.order.load(voxel))
+            };
+            let at = (item_of_all * u64::from(self.n_parts) + u64::from(part)) * self.n_voxels + voxel;
             let mut sum = sum;
             if self.is_scaled != 0 {
                 sum = sum.scale(self.scales.load(item_of_all));

@@ -1,5 +1,5 @@
 //! Channel data from any order of axes to batch-inner: `(transmit, channel, sample, batch)`, rounded on the way where
-//! the storage differs.
+//! the storage differs, and scaled there by a power of two.
 //!
 //! | launch | |
 //! |---|---|
@@ -7,13 +7,14 @@
 //! | grid | x: [`sample_tiles`] of every transmit, y: batch tiles |
 //! | shared memory | [`shared_bytes`]: the tile, an odd number of words from sample to sample |
 //! | barriers | one, between reading and writing |
-//! | result | every element is written once; padding, and [`SILENCE`] samples after a transmit's last channel, are 0 |
+//! | result | every element is written once; padding and rows of zeros are 0; a batch item with a sample that is not finite as it is stored is marked |
 //!
 //! A warp reads consecutive samples of a batch item and writes consecutive batch items of a sample, a word or a pair of
 //! words a lane. Both ways the lanes of a warp meet different banks.
 
-use super::batch::SILENCE;
+use super::batch::Rows;
 use super::sample::Sample;
+use super::scale::{Scaling, Stored};
 use cuda_std::half::F16;
 use cuda_std::{Element, Global, GlobalMut, Parameters, Resources, Shared, thread};
 use num_complex::Complex;
@@ -32,9 +33,10 @@ pub const fn tile_items<D>() -> u32 {
     WARP * items_per_word::<D>()
 }
 
-/// Blocks along x for each transmit: its sample tiles, and one for the silence.
-pub const fn sample_tiles(n_channels: u32, n_samples: u32) -> u32 {
-    n_channels * n_samples.div_ceil(SAMPLES) + 1
+/// Blocks along x for each transmit: its sample tiles with the margins, and one for the rows before the first channel and
+/// the silence.
+pub const fn sample_tiles(rows: Rows, n_channels: u32, n_samples: u32) -> u32 {
+    n_channels * rows.of_channel(n_samples).div_ceil(SAMPLES) + 1
 }
 
 /// Bytes of shared memory.
@@ -58,8 +60,12 @@ const fn pitch<D>() -> u32 {
 pub struct Permute<S, D> {
     /// The memory of the channel data.
     pub input: Global<S>,
-    /// The result, `(transmit, channel, sample, batch)`, with silence after each transmit.
+    /// The result, `(transmit, channel, sample, batch)`, with the rows of zeros.
     pub output: GlobalMut<D>,
+    /// What happens to the values on the way.
+    pub scaling: Scaling,
+    /// The rows of zeros.
+    pub rows: Rows,
     /// Where in `input` the first sample of all is.
     pub origin: i64,
     /// Elements between two batch items of the input.
@@ -83,33 +89,6 @@ pub struct Permute<S, D> {
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
 unsafe impl<S: Element, D: Element> Parameters for Permute<S, D> {}
 
-/// A sample that can be stored as `D`.
-pub trait Store<D>: Sample {
-    /// The nearest `D`.
-    fn store(self) -> D;
-}
-
-impl<S: Sample> Store<S> for S {
-    #[inline(always)]
-    fn store(self) -> S {
-        self
-    }
-}
-
-impl Store<F16> for f32 {
-    #[inline(always)]
-    fn store(self) -> F16 {
-        F16::from_f32(self)
-    }
-}
-
-impl Store<Complex<F16>> for Complex<f32> {
-    #[inline(always)]
-    fn store(self) -> Complex<F16> {
-        Complex::new(self.re.store(), self.im.store())
-    }
-}
-
 /// The kernel's body, with `READS` batch items of a tile for each warp to read.
 ///
 /// # Safety
@@ -117,16 +96,21 @@ impl Store<Complex<F16>> for Complex<f32> {
 /// The slices hold what strides and counts say; the output is aligned to 16 bytes and its batch pitch a multiple of as
 /// many; [`shared_bytes`] of shared memory; a block of the grid for every tile.
 #[inline(always)]
-unsafe fn permute<S: Store<D>, D: Sample, const READS: usize>(p: Permute<S, D>) {
+unsafe fn permute<S: Stored<D>, D: Sample, const READS: usize>(p: Permute<S, D>) {
     const { assert!(READS as u32 * THREADS / WARP == tile_items::<D>()) };
     let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
-    let tiles = sample_tiles(p.n_channels, p.n_samples);
+    let rows_of_channel = p.rows.of_channel(p.n_samples);
+    let tiles = sample_tiles(p.rows, p.n_channels, p.n_samples);
     let (transmit, tile) = (thread::block_idx_x() / tiles, thread::block_idx_x() % tiles);
-    let tiles_of_channel = p.n_samples.div_ceil(SAMPLES);
+    let tiles_of_channel = rows_of_channel.div_ceil(SAMPLES);
     let (channel, first_sample) = (tile / tiles_of_channel, tile % tiles_of_channel * SAMPLES);
-    // The silence is two samples of a channel after the last.
+    // The last tile has no channel: the margin before the first one, and the silence.
     let is_silence = channel == p.n_channels;
-    let n_samples = if is_silence { SILENCE } else { p.n_samples };
+    let n_rows = if is_silence {
+        p.rows.margin + p.rows.silence
+    } else {
+        rows_of_channel
+    };
     let first_item = thread::block_idx_y() * tile_items::<D>();
     // SAFETY: the launch gives as much.
     let tile = unsafe { Shared::<D>::new(0, SAMPLES * pitch::<D>()) };
@@ -138,9 +122,12 @@ unsafe fn permute<S: Store<D>, D: Sample, const READS: usize>(p: Permute<S, D>) 
         + i64::from(sample) * p.sample_stride;
     cuda_std::unroll!(READ in 0..READS {
         let item = first_item + warp + READ as u32 * (THREADS / WARP);
-        if !is_silence && sample < n_samples && item < p.n_batch {
-            // SAFETY: all four indices are in range.
-            values[READ] = unsafe { p.input.load((at + i64::from(item) * p.batch_stride) as u64) }.store();
+        if !is_silence && sample < p.n_samples && item < p.n_batch {
+            // SAFETY: all four indices are in range, and so is the item of the scaling's arrays.
+            values[READ] = unsafe {
+                let value = p.input.load((at + i64::from(item) * p.batch_stride) as u64);
+                p.scaling.store(value, item)
+            };
         }
     });
     cuda_std::unroll!(READ in 0..READS {
@@ -148,6 +135,11 @@ unsafe fn permute<S: Store<D>, D: Sample, const READS: usize>(p: Permute<S, D>) 
         // SAFETY: a place of the tile that is this thread's.
         unsafe { tile.store(lane * pitch::<D>() + item, values[READ]) };
     });
+    let item = first_item + thread::thread_idx_x();
+    if is_silence && transmit == 0 && thread::thread_idx_x() < tile_items::<D>() && item < p.n_batch {
+        // SAFETY: the item is in range, and this thread's own.
+        unsafe { p.scaling.write_inverse(item) };
+    }
     // SAFETY: no thread has returned.
     unsafe { thread::sync_threads() };
     // Samples of the tile, from warp to warp.
@@ -155,11 +147,15 @@ unsafe fn permute<S: Store<D>, D: Sample, const READS: usize>(p: Permute<S, D>) 
     while row_of_tile < SAMPLES {
         let sample = first_sample + row_of_tile;
         let item = first_item + lane * items_per_word::<D>();
-        if sample < n_samples && item < p.batch_pitch {
-            let samples_of_transmit = u64::from(p.n_channels) * u64::from(p.n_samples) + u64::from(SILENCE);
-            let row = u64::from(transmit) * samples_of_transmit
-                + u64::from(channel) * u64::from(p.n_samples)
-                + u64::from(sample);
+        if sample < n_rows && item < p.batch_pitch {
+            let row_of_transmit = if !is_silence {
+                p.rows.margin + channel * rows_of_channel + sample
+            } else if sample < p.rows.margin {
+                sample
+            } else {
+                p.rows.before_silence(p.n_channels, p.n_samples) + sample - p.rows.margin
+            };
+            let row = u64::from(transmit) * p.rows.of_transmit(p.n_channels, p.n_samples) + u64::from(row_of_transmit);
             let to = row * u64::from(p.batch_pitch) + u64::from(item);
             let from = row_of_tile * pitch::<D>() + lane * items_per_word::<D>();
             // SAFETY: sample and item are in range and this thread's; pairs begin at even places of both memories.
@@ -221,11 +217,13 @@ cuda_std::on_host! {
 
 instances! {
     permute_i16: i16 => i16, 8, 34;
-    permute_f16: F16 => F16, 8, 34;
-    permute_f32: f32 => f32, 4, 32;
-    permute_ci16: Complex<i16> => Complex<i16>, 4, 34;
-    permute_cf16: Complex<F16> => Complex<F16>, 4, 34;
-    permute_cf32: Complex<f32> => Complex<f32>, 4, 38;
-    permute_f32_to_f16: f32 => F16, 8, 32;
-    permute_cf32_to_cf16: Complex<f32> => Complex<F16>, 4, 32;
+    permute_f16: F16 => F16, 8, 32;
+    permute_f32: f32 => f32, 4, 28;
+    permute_ci16: Complex<i16> => Complex<i16>, 4, 30;
+    permute_cf16: Complex<F16> => Complex<F16>, 4, 26;
+    permute_cf32: Complex<f32> => Complex<f32>, 4, 30;
+    permute_f32_to_f16: f32 => F16, 8, 30;
+    permute_cf32_to_cf16: Complex<f32> => Complex<F16>, 4, 28;
+    permute_i16_to_f16: i16 => F16, 8, 31;
+    permute_ci16_to_cf16: Complex<i16> => Complex<F16>, 4, 30;
 }

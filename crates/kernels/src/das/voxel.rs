@@ -3,23 +3,28 @@
 //! | launch | |
 //! |---|---|
 //! | block | [`THREADS`] threads, consecutive voxels |
-//! | grid | x: voxels, y: tiles of consecutive batch items |
+//! | grid | x: voxels, y: tiles of consecutive batch items, z: parts of the sum |
 //! | shared memory, barriers | none |
 //! | result | every thread writes its voxel for each batch item of its tile |
 //!
-//! A thread computes delay and weight once and uses them for all batch items of its tile. An item beyond the batch
-//! reads the last one's samples and writes nothing, so the tail costs no branch. Samples are read only where they
-//! count: in range, and with a weight other than 0.
+//! [`Tile::Items`] and [`Tile::Item`]: a thread computes delay and weight once and uses them for all batch items of its
+//! tile. An item beyond the batch reads the last one's samples and writes nothing, so the tail costs no branch. Both give
+//! the same bits.
+//!
+//! [`Tile::Transmits`], for few batch items: a thread finds the distance to an element once for several transmits of one
+//! item. The carrier's phase is that of the distance, common to the transmits, times that of each transmit's offset, which
+//! comes in at the end.
+//!
+//! Samples are used only where they count: in range, and with a weight other than 0.
 
+use super::geometry::Geometry;
+use super::output::{Items, Output};
 use super::sample::{RealOf, Sample, Value};
 use cuda_std::half::F16;
 use cuda_std::math::Real;
-use cuda_std::{Global, GlobalMut, Parameters, Resources, thread};
+use cuda_std::{Global, Parameters, Resources, thread};
 use num_complex::Complex;
-use wavefield::aperture::{Aperture, receive_weight};
-use wavefield::geometry::length;
-use wavefield::phase::TurnsPerSample;
-use wavefield::sampling::{in_range, linear, nearest};
+use wavefield::sampling::{MOST_TAPS, in_range, linear, nearest, taps};
 
 /// Threads of a block.
 pub const THREADS: u32 = 128;
@@ -30,68 +35,81 @@ pub const THREADS: u32 = 128;
 pub struct DasVoxel<S: Sample> {
     /// Channel data; samples contiguous, the other axes by their strides.
     pub samples: Global<S>,
-    /// Two pairs an element: x and y, z and nothing.
-    pub elements: Global<[RealOf<S>; 2]>,
-    /// Two pairs an element: the unit normal's x and y, its z and the cosine bound; empty if all elements hear alike.
-    pub normals: Global<[RealOf<S>; 2]>,
-    /// Voxel positions, `(3, voxel)`.
-    pub voxels: Global<RealOf<S>>,
-    /// Transmit offsets, `(transmit, voxel)`.
-    pub offsets: Global<RealOf<S>>,
-    /// Transmit weights, `(transmit, voxel)`.
-    pub weights: Global<RealOf<S>>,
-    /// Phase offsets in turns, `(transmit,)`.
-    pub phases: Global<RealOf<S>>,
-    /// The result, `(batch, voxel)`, from `first_voxel` on.
-    pub output: GlobalMut<S::Value>,
+    /// The geometry.
+    pub geometry: Geometry<RealOf<S>>,
+    /// The result.
+    pub output: Output<S::Value>,
     /// Samples between two batch items.
     pub batch_stride: u64,
     /// Samples between two transmits.
     pub transmit_stride: u64,
     /// Samples between two channels.
     pub channel_stride: u64,
-    /// Voxels in the voxel arrays.
-    pub voxel_pitch: u64,
-    /// The first voxel of this launch.
-    pub first_voxel: u64,
-    /// Voxels of this launch; also the output's batch stride.
-    pub n_voxels: u64,
-    /// The receive aperture.
-    pub aperture: Aperture<RealOf<S>>,
-    /// The carrier.
-    pub turns: TurnsPerSample<RealOf<S>>,
-    /// Samples a channel.
-    pub n_samples: i32,
-    /// Receive channels.
-    pub n_channels: u32,
-    /// Transmits.
-    pub n_transmits: u32,
     /// Batch items.
     pub n_batch: u32,
     /// The first batch item of this launch.
     pub first_item: u32,
-    /// 1 if `normals` holds something.
-    pub is_directive: u32,
 }
 
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
 unsafe impl<S: Sample> Parameters for DasVoxel<S> {}
 
-/// The kernel's body for `TAPS` interpolation taps (1: nearest, 2: linear) and tiles of `TILE` batch items.
+/// Taps of a kernel that takes the interpolation as it comes.
+const ANY: usize = 0;
+
+/// What lies between the samples from `first` on of `N_TAPS` (1: nearest, 2: linear), all of them in the recording.
+///
+/// # Safety
+///
+/// The slice holds them.
+#[inline(always)]
+unsafe fn interpolated<S: Sample, const N_TAPS: usize>(
+    samples: Global<S>,
+    first: u64,
+    fraction: RealOf<S>,
+) -> S::Value {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let here = samples.load(first).widen();
+        if N_TAPS == 1 {
+            here
+        } else {
+            here.interpolate(samples.load(first + 1).widen(), fraction)
+        }
+    }
+}
+
+/// The first tap and the fraction of a delay for 1 (nearest) or 2 taps (linear).
+#[inline(always)]
+fn first_tap<R: Real, const N_TAPS: usize>(delay: R) -> (i32, R) {
+    if N_TAPS == 1 {
+        (nearest(delay), R::ZERO)
+    } else {
+        linear(delay)
+    }
+}
+
+/// Several batch items, one transmit at a time; for `N_TAPS` taps (1, 2, or any number) and tiles of `TILE` items.
 ///
 /// # Safety
 ///
 /// The slices hold what the strides and counts say; `(TILE − 1) · batch_stride` fits into 32 bits; a block of the grid
 /// for every tile of the batch.
 #[inline(always)]
-unsafe fn das_voxel<S: Sample, const TAPS: usize, const TILE: usize>(p: DasVoxel<S>) {
+unsafe fn das_items<S: Sample, const N_TAPS: usize, const TILE: usize>(p: DasVoxel<S>) {
+    let g = p.geometry;
     let local = u64::from(thread::block_idx_x()) * u64::from(THREADS) + u64::from(thread::thread_idx_x());
-    if local >= p.n_voxels {
+    if local >= g.n_voxels {
         return;
     }
-    let voxel = p.first_voxel + local;
+    let voxel = g.first_voxel + local;
     let first_item = p.first_item + thread::block_idx_y() * TILE as u32;
     let last_item = p.n_batch - 1 - first_item;
+    let part = p.output.part(thread::block_idx_z(), g.n_transmits, g.n_channels);
+    // SAFETY: the item is one of the batch's.
+    if p.output.items != Items::All && !unsafe { is_any_wanted::<S, TILE>(&p, first_item, last_item) } {
+        return;
+    }
     let mut items = [0_u32; TILE];
     cuda_std::unroll!(ITEM in 0..TILE {
         items[ITEM] = (ITEM as u32).min(last_item) * p.batch_stride as u32;
@@ -99,70 +117,62 @@ unsafe fn das_voxel<S: Sample, const TAPS: usize, const TILE: usize>(p: DasVoxel
     // SAFETY: the voxel is one of the pitch's, the item one of the batch's.
     let (position, batch) = unsafe {
         (
-            [
-                p.voxels.load(voxel),
-                p.voxels.load(p.voxel_pitch + voxel),
-                p.voxels.load(2 * p.voxel_pitch + voxel),
-            ],
+            g.position(voxel),
             p.samples.from(u64::from(first_item) * p.batch_stride),
         )
     };
     let mut sums = [S::Value::ZERO; TILE];
-    for transmit in 0..p.n_transmits {
-        let at = u64::from(transmit) * p.voxel_pitch + voxel;
-        // SAFETY: transmit and voxel are in range.
-        let (offset, weight, phase, samples) = unsafe {
-            (
-                p.offsets.load(at),
-                p.weights.load(at),
-                p.phases.load(u64::from(transmit)),
-                batch.from(u64::from(transmit) * p.transmit_stride),
-            )
-        };
-        for channel in 0..p.n_channels {
-            // SAFETY: two pairs an element.
-            let ([x, y], [z, _]) = unsafe {
-                (
-                    p.elements.load(2 * u64::from(channel)),
-                    p.elements.load(2 * u64::from(channel) + 1),
-                )
-            };
-            let from_element = [position[0] - x, position[1] - y, position[2] - z];
-            let distance = length(from_element);
-            let delay = distance + offset;
-            let mut amplitude = weight;
-            if p.is_directive != 0 {
-                // SAFETY: as above.
-                let ([x, y], [z, bound]) = unsafe {
-                    (
-                        p.normals.load(2 * u64::from(channel)),
-                        p.normals.load(2 * u64::from(channel) + 1),
-                    )
-                };
-                amplitude = amplitude * receive_weight(from_element, distance, [x, y, z], bound, &p.aperture);
+    let [mut entry, end] = g.entries(part.transmits);
+    while entry < end {
+        // SAFETY: entry and voxel are in range.
+        let transmit = unsafe { g.entry(entry, voxel, part.transmits) };
+        entry += 1;
+        // SAFETY: the transmit is in range.
+        let samples = unsafe { batch.from(u64::from(transmit.transmit) * p.transmit_stride) };
+        for channel in part.channels[0]..part.channels[1] {
+            // SAFETY: the channel is in range.
+            let (distance, heard) = unsafe { g.receive(position, channel) };
+            let delay = distance + transmit.offset;
+            let amplitude = transmit.weight * heard;
+            if !in_range(delay, g.n_samples) || amplitude == <RealOf<S> as Real>::ZERO {
+                continue;
             }
-            if in_range(delay, p.n_samples) && amplitude != <RealOf<S> as Real>::ZERO {
-                let weight = S::Value::weight(amplitude, delay, p.turns, phase);
-                let (first, fraction) = if TAPS == 1 {
-                    (nearest(delay), <RealOf<S> as Real>::ZERO)
+            let weight = S::Value::weight(amplitude, delay, g.turns, transmit.phase);
+            // SAFETY: the channel is in range; so are the taps where the recording holds them, which for one and two is
+            // everywhere because the delay is in range.
+            unsafe {
+                let signal = samples.from(u64::from(channel) * p.channel_stride);
+                if N_TAPS == ANY {
+                    let (first, weights) = taps(g.interpolation, delay);
+                    let n_taps = g.interpolation.taps();
+                    cuda_std::unroll!(TAP in 0..MOST_TAPS {
+                        let at = first + TAP as i32;
+                        if TAP < n_taps && at >= 0 && at < g.n_samples {
+                            let weight = weight.scale(weights[TAP]);
+                            let mut values = [S::Value::ZERO; TILE];
+                            cuda_std::unroll!(ITEM in 0..TILE {
+                                values[ITEM] = signal.load(at as u64 + u64::from(items[ITEM])).widen();
+                            });
+                            cuda_std::unroll!(ITEM in 0..TILE {
+                                sums[ITEM] = sums[ITEM].accumulate(weight, values[ITEM]);
+                            });
+                        }
+                    });
                 } else {
-                    linear(delay)
-                };
-                // SAFETY: 0 ≤ first, and first + TAPS ≤ samples, because the delay is in range.
-                unsafe {
-                    let taps = samples.from(u64::from(channel) * p.channel_stride).from(first as u64);
+                    let (first, fraction) = first_tap::<_, N_TAPS>(delay);
+                    let signal = signal.from(first as u64);
                     // All loads before the first use, so that they are in flight together.
                     let mut values = [(S::Value::ZERO, S::Value::ZERO); TILE];
                     cuda_std::unroll!(ITEM in 0..TILE {
                         let item = u64::from(items[ITEM]);
-                        values[ITEM].0 = taps.load(item).widen();
-                        if TAPS == 2 {
-                            values[ITEM].1 = taps.load(item + 1).widen();
+                        values[ITEM].0 = signal.load(item).widen();
+                        if N_TAPS == 2 {
+                            values[ITEM].1 = signal.load(item + 1).widen();
                         }
                     });
                     cuda_std::unroll!(ITEM in 0..TILE {
                         let (value, next) = values[ITEM];
-                        let value = if TAPS == 1 { value } else { value.interpolate(next, fraction) };
+                        let value = if N_TAPS == 1 { value } else { value.interpolate(next, fraction) };
                         sums[ITEM] = sums[ITEM].accumulate(weight, value);
                     });
                 }
@@ -172,21 +182,163 @@ unsafe fn das_voxel<S: Sample, const TAPS: usize, const TILE: usize>(p: DasVoxel
     cuda_std::unroll!(ITEM in 0..TILE {
         if ITEM as u32 <= last_item {
             // SAFETY: item and voxel are in range, and this thread's own.
-            unsafe { p.output.store(u64::from(first_item + ITEM as u32) * p.n_voxels + local, sums[ITEM]) };
+            unsafe { p.output.write(first_item + ITEM as u32, part.number, local, sums[ITEM]) };
         }
     });
 }
 
+/// Whether any item of a tile is to be written.
+///
+/// # Safety
+///
+/// The marks hold the batch.
+#[inline(always)]
+unsafe fn is_any_wanted<S: Sample, const TILE: usize>(p: &DasVoxel<S>, first_item: u32, last_item: u32) -> bool {
+    let mut is_wanted = false;
+    cuda_std::unroll!(ITEM in 0..TILE {
+        // SAFETY: the caller's promise.
+        is_wanted |= unsafe { p.output.is_wanted(first_item + (ITEM as u32).min(last_item)) };
+    });
+    is_wanted
+}
+
+/// One batch item, `TRANSMITS` transmits at a time; for `N_TAPS` taps (1, 2, or any number).
+///
+/// # Safety
+///
+/// The slices hold what the strides and counts say; a layer of the grid for every batch item.
+#[inline(always)]
+unsafe fn das_transmits<S: Sample, const N_TAPS: usize, const TRANSMITS: usize>(p: DasVoxel<S>) {
+    let zero = <RealOf<S> as Real>::ZERO;
+    let g = p.geometry;
+    let local = u64::from(thread::block_idx_x()) * u64::from(THREADS) + u64::from(thread::thread_idx_x());
+    if local >= g.n_voxels {
+        return;
+    }
+    let voxel = g.first_voxel + local;
+    let item = p.first_item + thread::block_idx_y();
+    let part = p.output.part(thread::block_idx_z(), g.n_transmits, g.n_channels);
+    // SAFETY: the item is one of the batch's, the voxel one of the pitch's.
+    let (is_wanted, position, samples) = unsafe {
+        (
+            p.output.is_wanted(item),
+            g.position(voxel),
+            p.samples.from(u64::from(item) * p.batch_stride),
+        )
+    };
+    if !is_wanted {
+        return;
+    }
+    let mut total = S::Value::ZERO;
+    let [mut first_entry, end] = g.entries(part.transmits);
+    while first_entry < end {
+        // A delay of −∞ is never in range.
+        let mut offsets = [RealOf::<S>::from_f64(f64::NEG_INFINITY); TRANSMITS];
+        let mut factors = [S::Value::ZERO; TRANSMITS];
+        let mut rows = [0_u64; TRANSMITS];
+        cuda_std::unroll!(TRANSMIT in 0..TRANSMITS {
+            if first_entry + (TRANSMIT as u32) < end {
+                // SAFETY: entry and voxel are in range.
+                let entry = unsafe { g.entry(first_entry + TRANSMIT as u32, voxel, part.transmits) };
+                if entry.weight != zero {
+                    offsets[TRANSMIT] = entry.offset;
+                    factors[TRANSMIT] = S::Value::weight(entry.weight, entry.offset, g.turns, entry.phase);
+                    rows[TRANSMIT] = u64::from(entry.transmit) * p.transmit_stride;
+                }
+            }
+        });
+        first_entry += TRANSMITS as u32;
+        let mut sums = [S::Value::ZERO; TRANSMITS];
+        for channel in part.channels[0]..part.channels[1] {
+            // SAFETY: the channel is in range.
+            let (distance, heard) = unsafe { g.receive(position, channel) };
+            if heard == zero {
+                continue;
+            }
+            let weight = S::Value::weight(heard, distance, g.turns, zero);
+            // SAFETY: the channel is in range; taps are read where the recording holds them, else its first samples, of
+            // which it has two.
+            unsafe {
+                let signal = samples.from(u64::from(channel) * p.channel_stride);
+                let mut values = [S::Value::ZERO; TRANSMITS];
+                cuda_std::unroll!(TRANSMIT in 0..TRANSMITS {
+                    let delay = distance + offsets[TRANSMIT];
+                    let is_in_range = in_range(delay, g.n_samples);
+                    let signal = signal.from(rows[TRANSMIT]);
+                    if N_TAPS == ANY {
+                        if is_in_range {
+                            values[TRANSMIT] = sum_of_taps(&g, signal, delay);
+                        }
+                    } else {
+                        let (first, fraction) = first_tap::<_, N_TAPS>(delay);
+                        let first = if is_in_range { first as u64 } else { 0 };
+                        let value = interpolated::<S, N_TAPS>(signal, first, fraction);
+                        // Chosen, not multiplied by 0: what is not used may not be a number.
+                        values[TRANSMIT] = if is_in_range { value } else { S::Value::ZERO };
+                    }
+                });
+                cuda_std::unroll!(TRANSMIT in 0..TRANSMITS {
+                    sums[TRANSMIT] = sums[TRANSMIT].accumulate(weight, values[TRANSMIT]);
+                });
+            }
+        }
+        cuda_std::unroll!(TRANSMIT in 0..TRANSMITS {
+            total = total.accumulate(factors[TRANSMIT], sums[TRANSMIT]);
+        });
+    }
+    // SAFETY: item and voxel are in range, and this thread's own.
+    unsafe { p.output.write(item, part.number, local, total) };
+}
+
+/// The weighted sum of the taps of a delay in range that the recording holds.
+///
+/// # Safety
+///
+/// The slice holds the samples.
+#[inline(always)]
+unsafe fn sum_of_taps<S: Sample>(g: &Geometry<RealOf<S>>, signal: Global<S>, delay: RealOf<S>) -> S::Value {
+    let (first, weights) = taps(g.interpolation, delay);
+    let n_taps = g.interpolation.taps();
+    let mut sum = S::Value::ZERO;
+    cuda_std::unroll!(TAP in 0..MOST_TAPS {
+        let at = first + TAP as i32;
+        if TAP < n_taps && at >= 0 && at < g.n_samples {
+            // SAFETY: in the recording.
+            sum = unsafe { signal.load(at as u64) }.widen().scale_add(weights[TAP], sum);
+        }
+    });
+    sum
+}
+
 macro_rules! instances {
-    ($($stored:ty { $($name:ident: $taps:ident $n_taps:literal, $tile:ident $n_items:literal, $registers:literal;)* })*) => {
+    ($($stored:ty { $(
+        $items:ident $item:ident $transmits:ident: $taps:ident $n_taps:ident,
+        $items_registers:literal $item_registers:literal $transmits_registers:literal;
+    )* })*) => {
         cuda_std::kernels! { $($(
-            /// A voxel a thread; sample type, interpolation and batch tile are in the name.
-            $name(p: DasVoxel<$stored>),
+            /// A voxel a thread, several batch items; sample type and interpolation are in the name.
+            $items(p: DasVoxel<$stored>),
             threads THREADS, blocks 1,
-            resources Resources { registers: $registers, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+            resources Resources { registers: $items_registers, barriers: 0, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { das_voxel::<$stored, $n_taps, $n_items>(p) }
+                unsafe { das_items::<$stored, $n_taps, { ITEMS as usize }>(p) }
+            }
+            /// A voxel a thread, one batch item; sample type and interpolation are in the name.
+            $item(p: DasVoxel<$stored>),
+            threads THREADS, blocks 1,
+            resources Resources { registers: $item_registers, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+            {
+                // SAFETY: the launching side's promise.
+                unsafe { das_items::<$stored, $n_taps, 1>(p) }
+            }
+            /// A voxel a thread, several transmits; sample type and interpolation are in the name.
+            $transmits(p: DasVoxel<$stored>),
+            threads THREADS, blocks 1,
+            resources Resources { registers: $transmits_registers, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+            {
+                // SAFETY: the launching side's promise.
+                unsafe { das_transmits::<$stored, $n_taps, { transmits($n_taps) }>(p) }
             }
         )*)* }
 
@@ -194,7 +346,11 @@ macro_rules! instances {
             impl Instances for $stored {
                 fn kernel(taps: Taps, tile: Tile) -> cuda_std::Kernel<DasVoxel<Self>> {
                     match (taps, tile) {
-                        $((Taps::$taps, Tile::$tile) => $name,)*
+                        $(
+                            (Taps::$taps, Tile::Items) => $items,
+                            (Taps::$taps, Tile::Item) => $item,
+                            (Taps::$taps, Tile::Transmits) => $transmits,
+                        )*
                     }
                 }
             }
@@ -209,19 +365,44 @@ pub enum Taps {
     One,
     /// The two neighbours.
     Two,
+    /// Those of the geometry's interpolation.
+    Any,
 }
 
-/// Batch items that a thread works on.
+const ONE: usize = 1;
+const TWO: usize = 2;
+
+/// What a thread works on at a time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Tile {
-    /// One.
-    One,
-    /// [`ITEMS`].
-    Many,
+    /// [`ITEMS`] batch items of one transmit.
+    Items,
+    /// One batch item of one transmit.
+    Item,
+    /// One batch item of [`TRANSMITS`] transmits.
+    Transmits,
 }
 
-/// Batch items of a tile of many.
+/// Batch items of a tile of several.
 pub const ITEMS: u32 = 8;
+
+/// Transmits of a tile of several.
+pub const TRANSMITS: u32 = 4;
+
+/// Transmits of a tile for a number of taps: with any number, taps outweigh distances, and so does their code.
+const fn transmits(n_taps: usize) -> usize {
+    if n_taps == ANY { 1 } else { TRANSMITS as usize }
+}
+
+impl Tile {
+    /// Its batch items.
+    pub const fn items(self) -> u32 {
+        match self {
+            Self::Items => ITEMS,
+            Self::Item | Self::Transmits => 1,
+        }
+    }
+}
 
 cuda_std::on_host! {
     /// A sample type that this family has kernels for.
@@ -233,51 +414,43 @@ cuda_std::on_host! {
 
 instances! {
     i16 {
-        das_voxel_i16_linear_b1: Two 2, One 1, 31;
-        das_voxel_i16_linear_b8: Two 2, Many 8, 72;
-        das_voxel_i16_nearest_b1: One 1, One 1, 31;
-        das_voxel_i16_nearest_b8: One 1, Many 8, 64;
+        das_voxel_i16_nearest_items das_voxel_i16_nearest_item das_voxel_i16_nearest_transmits: One ONE, 62 42 63;
+        das_voxel_i16_linear_items das_voxel_i16_linear_item das_voxel_i16_linear_transmits: Two TWO, 72 42 72;
+        das_voxel_i16_any_items das_voxel_i16_any_item das_voxel_i16_any_transmits: Any ANY, 96 53 56;
     }
     F16 {
-        das_voxel_f16_linear_b1: Two 2, One 1, 31;
-        das_voxel_f16_linear_b8: Two 2, Many 8, 66;
-        das_voxel_f16_nearest_b1: One 1, One 1, 31;
-        das_voxel_f16_nearest_b8: One 1, Many 8, 63;
+        das_voxel_f16_nearest_items das_voxel_f16_nearest_item das_voxel_f16_nearest_transmits: One ONE, 64 42 63;
+        das_voxel_f16_linear_items das_voxel_f16_linear_item das_voxel_f16_linear_transmits: Two TWO, 72 42 72;
+        das_voxel_f16_any_items das_voxel_f16_any_item das_voxel_f16_any_transmits: Any ANY, 94 53 56;
     }
     f32 {
-        das_voxel_f32_linear_b1: Two 2, One 1, 31;
-        das_voxel_f32_linear_b8: Two 2, Many 8, 72;
-        das_voxel_f32_nearest_b1: One 1, One 1, 31;
-        das_voxel_f32_nearest_b8: One 1, Many 8, 63;
+        das_voxel_f32_nearest_items das_voxel_f32_nearest_item das_voxel_f32_nearest_transmits: One ONE, 63 42 63;
+        das_voxel_f32_linear_items das_voxel_f32_linear_item das_voxel_f32_linear_transmits: Two TWO, 72 42 72;
+        das_voxel_f32_any_items das_voxel_f32_any_item das_voxel_f32_any_transmits: Any ANY, 96 53 56;
     }
     f64 {
-        das_voxel_f64_linear_b1: Two 2, One 1, 48;
-        das_voxel_f64_linear_b8: Two 2, Many 8, 110;
-        das_voxel_f64_nearest_b1: One 1, One 1, 52;
-        das_voxel_f64_nearest_b8: One 1, Many 8, 83;
+        das_voxel_f64_nearest_items das_voxel_f64_nearest_item das_voxel_f64_nearest_transmits: One ONE, 104 86 109;
+        das_voxel_f64_linear_items das_voxel_f64_linear_item das_voxel_f64_linear_transmits: Two TWO, 110 88 109;
+        das_voxel_f64_any_items das_voxel_f64_any_item das_voxel_f64_any_transmits: Any ANY, 114 88 90;
     }
     Complex<i16> {
-        das_voxel_ci16_linear_b1: Two 2, One 1, 32;
-        das_voxel_ci16_linear_b8: Two 2, Many 8, 94;
-        das_voxel_ci16_nearest_b1: One 1, One 1, 32;
-        das_voxel_ci16_nearest_b8: One 1, Many 8, 75;
+        das_voxel_ci16_nearest_items das_voxel_ci16_nearest_item das_voxel_ci16_nearest_transmits: One ONE, 71 44 72;
+        das_voxel_ci16_linear_items das_voxel_ci16_linear_item das_voxel_ci16_linear_transmits: Two TWO, 80 46 80;
+        das_voxel_ci16_any_items das_voxel_ci16_any_item das_voxel_ci16_any_transmits: Any ANY, 96 58 60;
     }
     Complex<F16> {
-        das_voxel_cf16_linear_b1: Two 2, One 1, 32;
-        das_voxel_cf16_linear_b8: Two 2, Many 8, 80;
-        das_voxel_cf16_nearest_b1: One 1, One 1, 32;
-        das_voxel_cf16_nearest_b8: One 1, Many 8, 74;
+        das_voxel_cf16_nearest_items das_voxel_cf16_nearest_item das_voxel_cf16_nearest_transmits: One ONE, 72 44 71;
+        das_voxel_cf16_linear_items das_voxel_cf16_linear_item das_voxel_cf16_linear_transmits: Two TWO, 80 44 80;
+        das_voxel_cf16_any_items das_voxel_cf16_any_item das_voxel_cf16_any_transmits: Any ANY, 96 58 61;
     }
     Complex<f32> {
-        das_voxel_cf32_linear_b1: Two 2, One 1, 32;
-        das_voxel_cf32_linear_b8: Two 2, Many 8, 96;
-        das_voxel_cf32_nearest_b1: One 1, One 1, 32;
-        das_voxel_cf32_nearest_b8: One 1, Many 8, 75;
+        das_voxel_cf32_nearest_items das_voxel_cf32_nearest_item das_voxel_cf32_nearest_transmits: One ONE, 75 46 71;
+        das_voxel_cf32_linear_items das_voxel_cf32_linear_item das_voxel_cf32_linear_transmits: Two TWO, 96 44 90;
+        das_voxel_cf32_any_items das_voxel_cf32_any_item das_voxel_cf32_any_transmits: Any ANY, 102 56 62;
     }
     Complex<f64> {
-        das_voxel_cf64_linear_b1: Two 2, One 1, 54;
-        das_voxel_cf64_linear_b8: Two 2, Many 8, 159;
-        das_voxel_cf64_nearest_b1: One 1, One 1, 56;
-        das_voxel_cf64_nearest_b8: One 1, Many 8, 123;
+        das_voxel_cf64_nearest_items das_voxel_cf64_nearest_item das_voxel_cf64_nearest_transmits: One ONE, 124 90 127;
+        das_voxel_cf64_linear_items das_voxel_cf64_linear_item das_voxel_cf64_linear_transmits: Two TWO, 160 92 145;
+        das_voxel_cf64_any_items das_voxel_cf64_any_item das_voxel_cf64_any_transmits: Any ANY, 148 94 98;
     }
 }

@@ -2,6 +2,7 @@
 
 use super::Algorithm;
 use kernels::das::batch::Tile;
+use kernels::das::voxel;
 
 /// Batch items from which on lanes that share a voxel are busy enough.
 const LEAST_ITEMS: usize = 16;
@@ -13,7 +14,7 @@ const VOXELS_PER_SAMPLE: usize = 8;
 /// How the work is done: [`Algorithm`] without the open question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Choice {
-    Voxel,
+    Voxel(voxel::Tile),
     Batch,
 }
 
@@ -25,28 +26,53 @@ pub(super) struct Shape {
     pub(super) n_batch: usize,
     pub(super) n_samples: usize,
     pub(super) n_voxels: usize,
+    /// Entries of a voxel.
+    pub(super) n_entries: usize,
+    /// Whether samples are stored in another form than they come in.
+    pub(super) is_converted: bool,
 }
 
 /// The algorithm for a shape.
 pub(super) fn choose(algorithm: Algorithm, shape: Shape) -> Choice {
     let pays = shape.n_batch >= LEAST_ITEMS && shape.n_voxels / VOXELS_PER_SAMPLE >= shape.n_samples;
     match algorithm {
-        Algorithm::Auto if pays && shape.has_batch_kernels => Choice::Batch,
+        Algorithm::Auto if (pays || shape.is_converted) && shape.has_batch_kernels => Choice::Batch,
         Algorithm::Batch if shape.has_batch_kernels => Choice::Batch,
-        _ => Choice::Voxel,
+        Algorithm::Frame => Choice::Voxel(voxel::Tile::Transmits),
+        Algorithm::Auto if shares_distances(shape.n_batch, shape.n_entries) => Choice::Voxel(voxel::Tile::Transmits),
+        _ => Choice::Voxel(voxel_tile(shape.n_batch)),
     }
 }
 
-/// The tile that wastes least: items cost most in a narrow one, least in a broad one, but it may stay half empty.
-pub(super) fn tile(n_batch: usize, has_broad_kernels: bool) -> Tile {
+/// Instructions of a voxel and channel for a thread that takes a tile of batch items, one, and a tile of transmits.
+const ITEMS_COST: usize = 125;
+const ITEM_COST: usize = 50;
+const TRANSMITS_COST: usize = 115;
+
+/// The tile of [`Algorithm::Voxel`] with the fewer instructions; both give the same bits.
+fn voxel_tile(n_batch: usize) -> voxel::Tile {
+    if ITEM_COST * n_batch <= ITEMS_COST * n_batch.div_ceil(voxel::ITEMS as usize) {
+        voxel::Tile::Item
+    } else {
+        voxel::Tile::Items
+    }
+}
+
+/// Whether transmits in tiles take fewer instructions than batch items in tiles.
+fn shares_distances(n_batch: usize, n_entries: usize) -> bool {
+    let of_transmits = TRANSMITS_COST * n_batch * n_entries.div_ceil(voxel::TRANSMITS as usize);
+    let items = ITEMS_COST * n_batch.div_ceil(voxel::ITEMS as usize);
+    of_transmits < n_entries * items.min(ITEM_COST * n_batch)
+}
+
+/// Of the tiles that there are, the one that wastes least: items cost most in a narrow one, least in a broad one, but it may
+/// stay half empty.
+pub(super) fn tile(n_batch: usize, is_there: impl Fn(Tile) -> bool) -> Option<Tile> {
     // Instructions an item, in eighths.
     let cost = |(tile, eighths): &(Tile, usize)| eighths * n_batch.next_multiple_of(tile.items() as usize);
     let tiles = [(Tile::Broad, 7), (Tile::Wide, 8), (Tile::Narrow, 9)];
-    let possible = &tiles[usize::from(!has_broad_kernels)..];
-    possible
-        .iter()
-        .min_by_key(|tile| cost(tile))
-        .map_or(Tile::Wide, |&(tile, _)| tile)
+    let possible = tiles.into_iter().filter(|(tile, _)| is_there(*tile));
+    possible.min_by_key(cost).map(|(tile, _)| tile)
 }
 
 #[cfg(test)]
@@ -58,6 +84,8 @@ mod tests {
         n_batch: 64,
         n_samples: 256,
         n_voxels: 64 * 64 * 64,
+        n_entries: 8,
+        is_converted: false,
     };
 
     #[test]
@@ -65,35 +93,70 @@ mod tests {
         let choose = |shape| choose(Algorithm::Auto, shape);
         assert_eq!(choose(VOLUME), Choice::Batch);
         assert_eq!(choose(Shape { n_batch: 16, ..VOLUME }), Choice::Batch);
-        assert_eq!(choose(Shape { n_batch: 15, ..VOLUME }), Choice::Voxel);
+        assert_eq!(
+            choose(Shape { n_batch: 15, ..VOLUME }),
+            Choice::Voxel(voxel::Tile::Items)
+        );
         assert_eq!(
             choose(Shape {
                 n_voxels: 2047,
                 ..VOLUME
             }),
-            Choice::Voxel
+            Choice::Voxel(voxel::Tile::Items)
         );
         let double = Shape {
             has_batch_kernels: false,
             ..VOLUME
         };
-        assert_eq!(choose(double), Choice::Voxel);
+        assert_eq!(choose(double), Choice::Voxel(voxel::Tile::Items));
+        let rounded = Shape {
+            n_batch: 1,
+            is_converted: true,
+            ..VOLUME
+        };
+        assert_eq!(choose(rounded), Choice::Batch);
     }
 
     #[test]
     fn what_was_asked_for_is_done_where_it_can_be() {
         let one = Shape { n_batch: 1, ..VOLUME };
         assert_eq!(choose(Algorithm::Batch, one), Choice::Batch);
-        assert_eq!(choose(Algorithm::Voxel, VOLUME), Choice::Voxel);
+        assert_eq!(choose(Algorithm::Voxel, VOLUME), Choice::Voxel(voxel::Tile::Items));
+    }
+
+    #[test]
+    fn few_frames_share_distances_among_transmits() {
+        assert!(shares_distances(1, 75) && shares_distances(4, 8) && shares_distances(1, 3));
+        assert!(!shares_distances(5, 8) && !shares_distances(1, 1) && !shares_distances(16, 8));
+        assert_eq!(voxel_tile(2), voxel::Tile::Item);
+        assert_eq!(voxel_tile(3), voxel::Tile::Items);
+        let one = Shape { n_batch: 1, ..VOLUME };
+        assert_eq!(choose(Algorithm::Auto, one), Choice::Voxel(voxel::Tile::Transmits));
+        assert_eq!(choose(Algorithm::Voxel, one), Choice::Voxel(voxel::Tile::Item));
+        assert_eq!(choose(Algorithm::Frame, VOLUME), Choice::Voxel(voxel::Tile::Transmits));
+    }
+
+    #[test]
+    fn a_tile_that_is_not_there_is_not_taken() {
+        assert_eq!(tile(64, |tile| tile == Tile::Narrow), Some(Tile::Narrow));
+        assert_eq!(tile(64, |_| false), None);
     }
 
     #[test]
     fn tiles_are_as_full_as_they_can_be() {
         for n_batch in [1, 16, 32, 65, 96, 150] {
-            assert_eq!(tile(n_batch, false), Tile::Narrow, "{n_batch} items");
+            assert_eq!(
+                tile(n_batch, |tile| tile != Tile::Broad),
+                Some(Tile::Narrow),
+                "{n_batch} items"
+            );
         }
         for n_batch in [33, 64, 100, 128, 192, 1000] {
-            assert_eq!(tile(n_batch, false), Tile::Wide, "{n_batch} items");
+            assert_eq!(
+                tile(n_batch, |tile| tile != Tile::Broad),
+                Some(Tile::Wide),
+                "{n_batch} items"
+            );
         }
         for (n_batch, expected) in [
             (32, Tile::Narrow),
@@ -104,7 +167,7 @@ mod tests {
             (192, Tile::Wide),
             (256, Tile::Broad),
         ] {
-            assert_eq!(tile(n_batch, true), expected, "{n_batch} items");
+            assert_eq!(tile(n_batch, |_| true), Some(expected), "{n_batch} items");
         }
     }
 }

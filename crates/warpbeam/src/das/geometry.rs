@@ -6,7 +6,9 @@ use ndarray::{Array1, Array2, ArrayD, ArrayRef, Dimension};
 /// Where elements and voxels are and when each transmit reaches a voxel, all in samples (metres · `f_s` / c).
 ///
 /// What ffdas's `das` takes, one to one: `src`, `dst`, `off`, `w` and `srcdir`.
-#[derive(Clone, Debug, PartialEq)]
+///
+/// The default is empty: something to fill the rest of a geometry from.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub struct DasGeometry {
     /// Element positions, `(channel, 3)`.
     pub element_positions: Array2<f64>,
@@ -16,11 +18,24 @@ pub struct DasGeometry {
     pub transmit_offsets: ArrayD<f64>,
     /// Weight of a transmit in a voxel, `(transmit, ..)`.
     pub transmit_weights: ArrayD<f64>,
+    /// Lists of transmits where every voxel has its own (ffdas's `das_sparse`): offsets and weights are then `(entry, ..)`.
+    pub transmit_lists: Option<TransmitLists>,
+    /// Weights of the channels, `(channel,)`; without them each counts 1.
+    pub channel_weights: Option<Array1<f64>>,
     /// Unit normals of the elements, `(channel, 3)`; without them all elements look along +z.
     pub element_normals: Option<Array2<f64>>,
     /// Cosine bounds, `(channel,)`: an element hears a voxel where the cosine of the angle to its normal is at least
     /// this; without them it hears everything.
     pub element_cosine_bounds: Option<Array1<f64>>,
+}
+
+/// For every voxel the transmits that are summed there.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TransmitLists {
+    /// Transmits of the data.
+    pub n_transmits: usize,
+    /// The number of a transmit, `(entry, ..)`; −1 ends a voxel's list, and what follows it does not matter.
+    pub indices: ArrayD<i32>,
 }
 
 /// How far from 1 a unit normal's length may be.
@@ -34,6 +49,13 @@ impl DasGeometry {
 
     /// Transmits.
     pub fn n_transmits(&self) -> usize {
+        self.transmit_lists
+            .as_ref()
+            .map_or_else(|| self.n_entries(), |lists| lists.n_transmits)
+    }
+
+    /// Entries of a voxel: its transmits, or the length of the longest list.
+    pub(super) fn n_entries(&self) -> usize {
         self.transmit_offsets.shape().first().copied().unwrap_or(0)
     }
 
@@ -60,7 +82,7 @@ impl DasGeometry {
     /// # Errors
     ///
     /// Names the array and what is wrong with it: axes, shape, a value that is not finite, a normal that is no unit
-    /// vector, a cosine outside [−1, 1].
+    /// vector, a cosine outside [−1, 1], a transmit that there is not.
     pub fn validate(&self) -> Result<()> {
         let last_is_three = |what, shape: &[usize]| match shape.last() {
             Some(3) => Ok(()),
@@ -79,7 +101,7 @@ impl DasGeometry {
                 got: Vec::new(),
             });
         }
-        let mut per_voxel = vec![self.n_transmits()];
+        let mut per_voxel = vec![self.n_entries()];
         per_voxel.extend_from_slice(self.grid_shape());
         expect_shape("transmit_offsets", &per_voxel, self.transmit_offsets.shape())?;
         expect_shape("transmit_weights", &per_voxel, self.transmit_weights.shape())?;
@@ -87,6 +109,14 @@ impl DasGeometry {
         finite("voxel_positions", &self.voxel_positions)?;
         finite("transmit_offsets", &self.transmit_offsets)?;
         finite("transmit_weights", &self.transmit_weights)?;
+        if let Some(lists) = &self.transmit_lists {
+            expect_shape("transmit_lists", &per_voxel, lists.indices.shape())?;
+            lists.validate()?;
+        }
+        if let Some(weights) = &self.channel_weights {
+            expect_shape("channel_weights", &[self.n_channels()], weights.shape())?;
+            finite("channel_weights", weights)?;
+        }
         if let Some(normals) = &self.element_normals {
             expect_shape("element_normals", self.element_positions.shape(), normals.shape())?;
             finite("element_normals", normals)?;
@@ -113,6 +143,22 @@ impl DasGeometry {
             }
         }
         Ok(())
+    }
+}
+
+impl TransmitLists {
+    /// Refuses a number that is neither a transmit's nor −1, wherever it stands.
+    fn validate(&self) -> Result<()> {
+        let is_possible =
+            |index: i32| index == -1 || usize::try_from(index).is_ok_and(|index| index < self.n_transmits);
+        match self.indices.indexed_iter().find(|(_, index)| !is_possible(**index)) {
+            None => Ok(()),
+            Some((position, index)) => Err(Error::NoSuchTransmit {
+                index: ndarray::Dimension::slice(&position).to_vec(),
+                value: *index,
+                n_transmits: self.n_transmits,
+            }),
+        }
     }
 }
 

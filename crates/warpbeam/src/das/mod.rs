@@ -1,8 +1,11 @@
 //! Delay-and-sum: its geometry, its plan, and one backend a file.
 //!
 //! `out[b, n] = Σ_q Σ_m w_tx[q, n] · a_rx[m, n] · e^{i(κ·d + φ_q)} · s(x[b, m, q, ·], d)` with the delay
-//! `d = offset[q, n] + |r_n − p_m|` in samples. A contribution with d < 0 or d ≥ K − 1 is 0.
+//! `d = offset[q, n] + |r_n − p_m|` in samples. A contribution with d < 0 or d ≥ K − 1 is 0. Channels or transmits can be
+//! kept apart ([`SumOver`]), and every voxel can have a list of transmits of its own ([`TransmitLists`]).
 
+#[cfg(feature = "cuda")]
+mod bricks;
 #[cfg(feature = "cuda")]
 mod choice;
 mod cpu;
@@ -10,14 +13,17 @@ mod cpu;
 mod cuda;
 mod geometry;
 mod options;
+mod parts;
 mod plan;
 mod prepared;
 mod sample;
 #[cfg(feature = "cuda")]
 mod split;
 
-pub use geometry::DasGeometry;
-pub use options::{Algorithm, ChannelLayout, DasOptions, Interpolation};
-pub use plan::DasPlan;
+pub use geometry::{DasGeometry, TransmitLists};
+pub use options::{Algorithm, ChannelLayout, DasOptions, Precision};
+pub use parts::SumOver;
+pub use plan::{DasMemory, DasPlan};
 pub use sample::Sample;
 pub use wavefield::aperture::Window;
+pub use wavefield::sampling::Interpolation;

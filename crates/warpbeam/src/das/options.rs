@@ -1,8 +1,11 @@
 //! What a delay-and-sum does beyond its geometry.
 
+use super::SumOver;
 use super::geometry::expect_shape;
 use crate::{Error, Result};
+use kernels::das::scale::LARGEST_EXPONENT;
 use wavefield::aperture::Window;
+use wavefield::sampling::Interpolation;
 
 /// The order of the middle axes of channel data.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -14,31 +17,46 @@ pub enum ChannelLayout {
     TransmitChannel,
 }
 
-/// How a value between two samples is found.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Interpolation {
-    /// The nearer sample; the later one where both are equally near.
-    Nearest,
-    /// The straight line between the two neighbours.
-    #[default]
-    Linear,
-}
-
-/// How a GPU goes about the sum; the result has the same bits either way, but for the sign of a sum that underflowed to
-/// 0, and the CPU has one way for all.
+/// How a GPU goes about the sum; the CPU has one way for all.
+///
+/// Each gives the same bits for the same data, however the batch and the work are split; among each other they agree within
+/// rounding. Which one [`Algorithm::Auto`] takes depends on the number of frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Algorithm {
-    /// The one that is faster for the type and size of the data.
+    /// The one that is fastest for the type and size of the data.
     #[default]
     Auto,
     /// A thread a voxel, samples in the order they come in. Takes every sample type and no memory.
     Voxel,
+    /// A thread a voxel that finds the distance to an element once for several transmits: for one frame, or a few. Takes every
+    /// sample type and no memory.
+    Frame,
     /// Lanes that share a voxel, samples copied with the batch innermost: for many frames at once.
     ///
     /// The copy is as large as the data, the batch rounded up to 16 bytes; the plan makes room for it at the first run
     /// and keeps it. Where there is room for a part only, the batch is taken in parts; where there is none,
-    /// [`Algorithm::Voxel`] does the work. Not for `f64`.
+    /// [`Algorithm::Voxel`] does the work, whose bits are the same but for the sign of a sum that underflowed to 0. Not for
+    /// `f64`.
     Batch,
+}
+
+/// How accurately samples and products are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Precision {
+    /// Samples as they come, sums as accurate as `f32` is (`f64` for `f64` samples).
+    #[default]
+    Full,
+    /// `f32` samples are rounded to `f16` as they are copied, which halves what a GPU moves; sums stay `f32`.
+    ///
+    /// Each batch item is first multiplied by a power of two, and its image divided by it: data in pascals and in counts
+    /// neither overflow nor sink below the normal numbers. Samples that are `i16` or `f16` stay as they are. The copy is
+    /// the only form in which samples are read: [`Algorithm::Voxel`], [`Algorithm::Frame`] and `f64` samples do not take this.
+    F16 {
+        /// The exponent of 2 for all batch items; `None` brings each one's largest sample to between 2¹⁴ and 2¹⁵.
+        ///
+        /// Samples that then are beyond ±65504 become infinite.
+        exponent: Option<i32>,
+    },
 }
 
 /// Options of a [`DasPlan`](super::DasPlan); the default is a plain sum of RF data over all elements.
@@ -50,6 +68,10 @@ pub struct DasOptions {
     pub interpolation: Interpolation,
     /// How a GPU goes about it.
     pub algorithm: Algorithm,
+    /// How accurately samples are kept.
+    pub precision: Precision,
+    /// What is summed, and what becomes axes of the result.
+    pub sum_over: SumOver,
     /// Phase κ per sample of delay in radians, for complex data; +2π `f_demodulation` / `f_s` for standard IQ.
     pub phase_per_sample: f64,
     /// Phase in radians that is added to κ·d, one a transmit (κ · start time · `f_s`); empty for none.
@@ -58,6 +80,9 @@ pub struct DasOptions {
     pub f_number: f64,
     /// Window over the receive aperture; without an f-number there is no aperture to taper.
     pub window: Window,
+    /// The power p of the smooth directivity: an element hears a voxel with `cos^p` of the angle to its normal, and nothing
+    /// from behind; 0 for none.
+    pub directivity_exponent: f64,
     /// Most device memory (host memory on the CPU) that a run may use for its own copies; `None` for what is free.
     ///
     /// Larger work is split over batch and voxels; the result does not depend on it.
@@ -70,10 +95,13 @@ impl Default for DasOptions {
             layout: ChannelLayout::default(),
             interpolation: Interpolation::default(),
             algorithm: Algorithm::default(),
+            precision: Precision::default(),
+            sum_over: SumOver::default(),
             phase_per_sample: 0.0,
             phase_offsets: Vec::new(),
             f_number: 0.0,
             window: Window::Boxcar,
+            directivity_exponent: 0.0,
             memory_limit_bytes: None,
         }
     }
@@ -106,6 +134,17 @@ impl DasOptions {
         }
         if !(self.f_number >= 0.0 && self.f_number.is_finite()) {
             return refuse("f_number", self.f_number, "a positive number, or 0 for all elements");
+        }
+        if !(self.directivity_exponent >= 0.0 && self.directivity_exponent.is_finite()) {
+            let requirement = "a positive number, or 0 for no directivity";
+            return refuse("directivity_exponent", self.directivity_exponent, requirement);
+        }
+        if let Precision::F16 {
+            exponent: Some(exponent),
+        } = self.precision
+            && exponent.abs() > LARGEST_EXPONENT
+        {
+            return refuse("the exponent of f16 storage", f64::from(exponent), "from -126 to 126");
         }
         match self.window {
             Window::Tukey { taper } if !(0.0..=1.0).contains(&taper) => {

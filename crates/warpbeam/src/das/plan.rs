@@ -3,19 +3,22 @@
 #[cfg(feature = "cuda")]
 use super::cuda::{CudaDas, DataStrides};
 use super::geometry::expect_shape;
+use super::parts::Parts;
 use super::prepared::Prepared;
-use super::{Algorithm, ChannelLayout, DasGeometry, DasOptions, Sample, cpu};
+use super::{Algorithm, ChannelLayout, DasGeometry, DasOptions, Precision, Sample, cpu};
 use crate::device::{Backend, Stream, Tensor, zeroed};
 use crate::{Error, Result};
+use cuda_std::math::Real;
 use kernels::das::batch::has_kernels;
-use ndarray::{ArrayD, ArrayView, ArrayView4, ArrayViewMut2, Dimension, Ix2, Ix4, IxDyn};
+use kernels::das::sample::Value;
+use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayView4, ArrayViewMut3, Dimension, Ix3, Ix4, IxDyn};
 
 /// A delay-and-sum reconstruction: geometry checked, rounded and in place; made once, run for every acquisition.
 ///
 /// | what | shape | unit |
 /// |---|---|---|
 /// | data | `(batch, channel, transmit, sample)`, or with channels after transmits; without batch too | any |
-/// | result | `(batch, ..grid)`, or `(..grid)` for data without batch | the data's |
+/// | result | `(batch, ..grid)`, or `(..grid)` for data without batch; [`SumOver`] says which axes stand between | the data's |
 ///
 /// The same call gives the same bits, however the work is split over batch and voxels. A NaN or an infinity in a sample
 /// reaches the voxels that use the sample and nothing else. A failed run leaves the plan as it was.
@@ -27,9 +30,26 @@ pub struct DasPlan<T: Sample> {
     grid_shape: Vec<usize>,
     n_channels: usize,
     n_transmits: usize,
+    n_entries: usize,
+    parts: Parts,
     layout: ChannelLayout,
     memory_limit_bytes: Option<u64>,
     engine: Engine<T>,
+}
+
+/// What a run needs on the plan's backend, in bytes; a few kilobytes more for elements and transmits.
+///
+/// Where there is less, the copy is made of a part of the batch, or the work split.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DasMemory {
+    /// The geometry of the voxels, for as long as the plan lives.
+    pub geometry_bytes: u64,
+    /// The channel data.
+    pub data_bytes: u64,
+    /// The copy of the data that the algorithm makes; 0 if it makes none.
+    pub copy_bytes: u64,
+    /// The result.
+    pub output_bytes: u64,
 }
 
 enum Engine<T: Sample> {
@@ -56,10 +76,25 @@ impl<T: Sample> DasPlan<T> {
                 alternatives: "f64 takes Algorithm::Voxel or Auto, Algorithm::Batch takes i16, f16 and f32",
             });
         }
+        let is_double = size_of::<T::Real>() == size_of::<f64>();
+        let makes_no_copy = matches!(options.algorithm, Algorithm::Voxel | Algorithm::Frame);
+        if options.precision != Precision::Full && (is_double || makes_no_copy) {
+            return Err(Error::Unsupported {
+                what: "Precision::F16 for f64 samples, Algorithm::Voxel or Algorithm::Frame",
+                alternatives: "f32 samples with Algorithm::Auto or Batch take it, samples that are f16 need no option",
+            });
+        }
         let prepared = Prepared::new(geometry, options);
+        let parts = prepared.parts;
         #[cfg(feature = "cuda")]
         let engine = match backend.as_cuda() {
-            Some(cuda) => Engine::Cuda(Box::new(CudaDas::new(backend, cuda, prepared, options)?)),
+            Some(cuda) => Engine::Cuda(Box::new(CudaDas::new(
+                backend,
+                cuda,
+                prepared,
+                geometry.grid_shape(),
+                options,
+            )?)),
             None => Engine::Cpu(Box::new(prepared)),
         };
         #[cfg(not(feature = "cuda"))]
@@ -69,6 +104,8 @@ impl<T: Sample> DasPlan<T> {
             grid_shape: geometry.grid_shape().to_vec(),
             n_channels: geometry.n_channels(),
             n_transmits: geometry.n_transmits(),
+            n_entries: geometry.n_entries(),
+            parts,
             layout: options.layout,
             memory_limit_bytes: options.memory_limit_bytes,
             engine,
@@ -80,9 +117,10 @@ impl<T: Sample> DasPlan<T> {
         &self.backend
     }
 
-    /// Points of a run: voxels × channels × transmits × batch, or the largest number where there are more.
+    /// Points of a run: voxels × channels × transmits (or entries of the longest list) × batch, or the largest number where
+    /// there are more.
     pub fn points(&self, batch: usize) -> u64 {
-        [self.n_voxels(), self.n_channels, self.n_transmits, batch]
+        [self.n_voxels(), self.n_channels, self.n_entries, batch]
             .iter()
             .fold(1, |points: u64, count| points.saturating_mul(*count as u64))
     }
@@ -100,15 +138,74 @@ impl<T: Sample> DasPlan<T> {
         let data = data.into_dyn();
         let (view, output_shape) = self.data_view(data.view())?;
         let n_batch = view.shape()[0];
-        let mut output = zeroed::<T::Sum>(n_batch.saturating_mul(self.n_voxels()), "the reconstructed image")?;
-        let shape = Ix2(n_batch, self.n_voxels());
-        let target = ArrayViewMut2::from_shape(shape, &mut output).map_err(|_| self.data_mismatch(data.shape()))?;
+        let length = n_batch
+            .saturating_mul(self.parts.count())
+            .saturating_mul(self.n_voxels());
+        let mut output = zeroed::<T::Sum>(length, "the reconstructed image")?;
+        let target = ArrayViewMut3::from_shape(self.output_shape(n_batch), &mut output)
+            .map_err(|_| self.data_mismatch(data.shape()))?;
         match &self.engine {
             Engine::Cpu(prepared) => cpu::run(prepared, &view, target, self.memory_limit_bytes),
             #[cfg(feature = "cuda")]
             Engine::Cuda(engine) => engine.run(&view, target)?,
         }
         ArrayD::from_shape_vec(IxDyn(&output_shape), output).map_err(|_| self.data_mismatch(data.shape()))
+    }
+
+    /// Reconstructs data on the host and adds the image to `beta` times `output`: `output = beta · output + image`.
+    ///
+    /// # Errors
+    ///
+    /// As [`DasPlan::run`], and [`Error::ShapeMismatch`] for an output of another shape than that returns. The output is
+    /// then as it was.
+    pub fn accumulate<D: Dimension, E: Dimension>(
+        &self,
+        data: ArrayView<'_, T, D>,
+        beta: f64,
+        output: &mut ArrayRef<T::Sum, E>,
+    ) -> Result<()> {
+        let (_, _, output_shape) = self.data_shape(data.shape())?;
+        expect_shape("the output", &output_shape, output.shape())?;
+        let image = self.run(data)?;
+        let beta = T::Real::from_f64(beta);
+        output
+            .view_mut()
+            .into_dyn()
+            .zip_mut_with(&image, |former, sum| *former = former.scale_add(beta, *sum));
+        Ok(())
+    }
+
+    /// What runs of `n_batch` items of `n_samples` samples a channel need.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfRange`] for a number of samples that no run takes.
+    pub fn memory(&self, n_batch: usize, n_samples: usize) -> Result<DasMemory> {
+        let shape = self.canonical_shape(n_batch, n_samples);
+        self.data_shape(&self.stored_shape(shape))?;
+        let bytes = |shape: &[usize], size: usize| {
+            let count = shape.iter().fold(1_u64, |product, n| product.saturating_mul(*n as u64));
+            count.saturating_mul(size as u64)
+        };
+        let output = [n_batch, self.parts.count(), self.n_voxels()];
+        let (geometry_bytes, copy_bytes) = match &self.engine {
+            Engine::Cpu(prepared) => (
+                bytes(&[self.n_voxels(), 3 + 2 * self.n_entries], size_of::<T::Real>()),
+                cpu::copy_bytes::<T>(
+                    prepared,
+                    &Ix4(shape[0], shape[1], shape[2], shape[3]),
+                    self.memory_limit_bytes,
+                ),
+            ),
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(engine) => (engine.geometry_bytes(), engine.copy_bytes_of_run(n_batch, n_samples)),
+        };
+        Ok(DasMemory {
+            geometry_bytes,
+            data_bytes: bytes(&shape, size_of::<T>()),
+            copy_bytes,
+            output_bytes: bytes(&output, size_of::<T::Sum>()),
+        })
     }
 
     /// Makes room for the copies that runs of up to `n_batch` items of `n_samples` samples a channel need.
@@ -140,30 +237,69 @@ impl<T: Sample> DasPlan<T> {
     /// As [`DasPlan::run`]; also [`Error::WrongBackend`] for tensors or streams from elsewhere, a typed error for tensors
     /// that are not contiguous, and [`Error::OutOfMemory`] for a plan whose geometry does not stay on the device.
     pub fn run_into(&self, data: &Tensor<T>, output: &mut Tensor<T::Sum>, stream: &Stream) -> Result<()> {
+        self.accumulate_into(data, 0.0, output, stream)
+    }
+
+    /// As [`DasPlan::run_into`], adding to what is there: `output = beta · output + image`; at 0 it is not read.
+    ///
+    /// # Errors
+    ///
+    /// As [`DasPlan::run_into`].
+    pub fn accumulate_into(
+        &self,
+        data: &Tensor<T>,
+        beta: f64,
+        output: &mut Tensor<T::Sum>,
+        stream: &Stream,
+    ) -> Result<()> {
         self.backend.expect("the channel data", data.backend())?;
         self.backend.expect("the output", output.backend())?;
         self.backend.expect("the stream", stream.backend())?;
         let (n_batch, n_samples, output_shape) = self.data_shape(data.shape())?;
         expect_shape("the output", &output_shape, output.shape())?;
         match &self.engine {
-            Engine::Cpu(prepared) => {
-                let slice = data.host_slice("the channel data")?;
-                let shape = self.canonical_shape(n_batch, n_samples);
-                let view = ArrayView4::from_shape(self.stored_shape(shape), slice)
+            Engine::Cpu(_) => {
+                let shape = self.stored_shape(self.canonical_shape(n_batch, n_samples));
+                let view = ArrayView4::from_shape(shape, data.host_slice("the channel data")?)
                     .map_err(|_| self.data_mismatch(data.shape()))?;
                 let target = output.host_slice_mut("the output")?;
-                let target = ArrayViewMut2::from_shape(Ix2(n_batch, self.n_voxels()), target)
-                    .map_err(|_| self.data_mismatch(data.shape()))?;
-                cpu::run(prepared, &self.canonical(view), target, self.memory_limit_bytes);
-                Ok(())
+                self.accumulate_on_cpu(&self.canonical(view), beta, target)
             }
             #[cfg(feature = "cuda")]
             Engine::Cuda(engine) => {
                 let stored = self.stored_shape(self.canonical_shape(n_batch, n_samples));
                 let channel_first = self.layout == ChannelLayout::ChannelTransmit;
-                engine.run_into(data, DataStrides::contiguous(stored, channel_first), output, stream)
+                let strides = DataStrides::contiguous(stored, channel_first);
+                engine.accumulate_into(data, strides, n_batch, T::Real::from_f64(beta), output, stream)
             }
         }
+    }
+
+    fn accumulate_on_cpu(&self, data: &ArrayView4<'_, T>, beta: f64, output: &mut [T::Sum]) -> Result<()> {
+        let Engine::Cpu(prepared) = &self.engine else {
+            return Ok(());
+        };
+        let run = |values: &mut [T::Sum]| {
+            let target = ArrayViewMut3::from_shape(self.output_shape(data.shape()[0]), values)
+                .map_err(|_| self.data_mismatch(data.shape()))?;
+            cpu::run(prepared, data, target, self.memory_limit_bytes);
+            Ok(())
+        };
+        if beta == 0.0 {
+            return run(output);
+        }
+        let mut image = zeroed::<T::Sum>(output.len(), "the reconstructed image")?;
+        run(&mut image)?;
+        let beta = T::Real::from_f64(beta);
+        for (former, sum) in output.iter_mut().zip(image) {
+            *former = former.scale_add(beta, sum);
+        }
+        Ok(())
+    }
+
+    /// The output's shape as the engines see it.
+    fn output_shape(&self, n_batch: usize) -> Ix3 {
+        Ix3(n_batch, self.parts.count(), self.n_voxels())
     }
 
     fn n_voxels(&self) -> usize {
@@ -203,6 +339,7 @@ impl<T: Sample> DasPlan<T> {
             });
         }
         let mut output_shape: Vec<usize> = n_batch.into_iter().collect();
+        output_shape.extend(self.parts.shape());
         output_shape.extend_from_slice(&self.grid_shape);
         Ok((n_batch.unwrap_or(1), n_samples, output_shape))
     }

@@ -1,6 +1,7 @@
 //! The geometry as the backends take it: rounded to the precision of the sums, one array a coordinate.
 
-use super::{DasGeometry, DasOptions, Interpolation};
+use super::parts::Parts;
+use super::{DasGeometry, DasOptions, Interpolation, Precision, TransmitLists};
 use cuda_std::math::Real;
 use ndarray::{Array2, Axis};
 use wavefield::aperture::Aperture;
@@ -8,22 +9,27 @@ use wavefield::phase::TurnsPerSample;
 
 /// Geometry and options, rounded once; what both backends compute from.
 pub(super) struct Prepared<R> {
-    /// x and y, z and 0 of every element.
+    /// x and y, z and the channel's weight of every element.
     pub(super) elements: Vec<[R; 2]>,
     /// The normal's x and y, its z and the cosine bound of every element; empty where nothing depends on them.
     pub(super) normals: Vec<[R; 2]>,
     /// x of all voxels, then y, then z.
     pub(super) voxels: Vec<R>,
-    /// Transmit offsets, `(transmit, voxel)`.
+    /// Transmit offsets, `(entry, voxel)`.
     pub(super) offsets: Vec<R>,
-    /// Transmit weights, `(transmit, voxel)`.
+    /// Transmit weights, `(entry, voxel)`.
     pub(super) weights: Vec<R>,
+    /// The transmit of each entry, `(entry, voxel)`, −1 from the end of a list on; empty if entries are transmits.
+    pub(super) transmits: Vec<i32>,
     /// Phase offsets in turns, one a transmit.
     pub(super) phases: Vec<R>,
     pub(super) aperture: Aperture<R>,
     pub(super) turns: TurnsPerSample<R>,
     pub(super) interpolation: Interpolation,
+    pub(super) precision: Precision,
+    pub(super) parts: Parts,
     pub(super) n_voxels: usize,
+    pub(super) n_entries: usize,
 }
 
 /// A cosine bound below everything that rounding makes of −1, straight behind an element.
@@ -44,8 +50,9 @@ impl<R: Real> Prepared<R> {
             }
             pairs
         };
-        let aperture = Aperture::new(options.f_number, options.window, 0.0);
-        let normals = if aperture.is_limited() || geometry.is_directive() {
+        let aperture = Aperture::new(options.f_number, options.window, options.directivity_exponent);
+        let is_directive = geometry.is_directive() || options.directivity_exponent > 0.0;
+        let normals = if aperture.is_limited() || is_directive {
             let bound = |channel: usize| match &geometry.element_cosine_bounds {
                 Some(bounds) if bounds[channel] > -1.0 => bounds[channel],
                 _ => HEARS_EVERYTHING,
@@ -60,7 +67,12 @@ impl<R: Real> Prepared<R> {
         };
         let last = Axis(geometry.voxel_positions.ndim() - 1);
         Self {
-            elements: pairs(&geometry.element_positions, &|_| 0.0),
+            elements: pairs(&geometry.element_positions, &|channel| {
+                geometry
+                    .channel_weights
+                    .as_ref()
+                    .map_or(1.0, |weights| weights[channel])
+            }),
             normals,
             voxels: geometry
                 .voxel_positions
@@ -69,6 +81,7 @@ impl<R: Real> Prepared<R> {
                 .collect(),
             offsets: geometry.transmit_offsets.iter().map(round).collect(),
             weights: geometry.transmit_weights.iter().map(round).collect(),
+            transmits: geometry.transmit_lists.as_ref().map_or_else(Vec::new, ended),
             phases: (0..n_transmits)
                 .map(|transmit| {
                     let radians = options.phase_offsets.get(transmit).copied().unwrap_or(0.0);
@@ -79,7 +92,22 @@ impl<R: Real> Prepared<R> {
             aperture,
             turns: TurnsPerSample::from_radians(options.phase_per_sample),
             interpolation: options.interpolation,
+            precision: options.precision,
+            parts: Parts::new(options.sum_over, n_channels, n_transmits),
             n_voxels,
+            n_entries: geometry.n_entries(),
         }
     }
+}
+
+/// The indices of lists, −1 from each list's end on.
+fn ended(lists: &TransmitLists) -> Vec<i32> {
+    let mut indices: Vec<i32> = lists.indices.iter().copied().collect();
+    let n_voxels = indices.len() / lists.indices.shape().first().copied().unwrap_or(1).max(1);
+    for at in n_voxels..indices.len() {
+        if indices[at - n_voxels] == -1 {
+            indices[at] = -1;
+        }
+    }
+    indices
 }

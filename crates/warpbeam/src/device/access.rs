@@ -34,6 +34,27 @@ impl<T: Element> Tensor<T> {
         Ok(unsafe { Global::new(self.pointer().cast(), self.len() as u64 / 2) })
     }
 
+    /// The memory as elements of another type, for a kernel that reads it; those that are not complete are left out.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn global_as<U: cuda_std::Element>(&self, what: &'static str) -> Result<Global<U>> {
+        let elements = self.global(what)?;
+        let address = self.pointer().addr();
+        if !self.is_empty() && !address.is_multiple_of(size_of::<U>()) {
+            let alignment = size_of::<U>();
+            return Err(DeviceError::Misaligned { address, alignment }.into());
+        }
+        // SAFETY: aligned to the other size; elements of kernels may hold any bits.
+        Ok(unsafe { elements.cast() })
+    }
+
+    /// The memory as elements of another type, for a kernel that writes it.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn global_mut_as<U: cuda_std::Element>(&mut self, what: &'static str) -> Result<GlobalMut<U>> {
+        self.global_as::<U>(what)?;
+        // SAFETY: as above; the alignment was checked.
+        Ok(unsafe { self.global_mut(what)?.cast() })
+    }
+
     /// The elements for a kernel that writes them.
     #[cfg(feature = "cuda")]
     pub(crate) fn global_mut(&mut self, what: &'static str) -> Result<GlobalMut<T::Device>> {

@@ -89,6 +89,7 @@ impl Acquisition {
             transmit_weights,
             element_normals,
             element_cosine_bounds,
+            ..DasGeometry::default()
         };
         let options = DasOptions {
             interpolation: reception.interpolation,
@@ -96,6 +97,7 @@ impl Acquisition {
             phase_offsets: self.transmits.iter().map(phase_offset).collect(),
             f_number: reception.f_number,
             window: reception.window,
+            directivity_exponent: reception.directivity_exponent,
             ..DasOptions::default()
         };
         Ok((geometry, options))

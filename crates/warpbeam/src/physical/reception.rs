@@ -12,6 +12,8 @@ pub struct Reception {
     pub window: Window,
     /// Largest angle in radians between an element's normal and a voxel that it hears; `None` hears everything.
     pub max_angle_rad: Option<f64>,
+    /// The power of the cosine of that angle that an element hears with; 0 hears alike from everywhere.
+    pub directivity_exponent: f64,
     /// How samples are interpolated.
     pub interpolation: Interpolation,
 }
@@ -22,6 +24,7 @@ impl Default for Reception {
             f_number: 0.0,
             window: Window::Boxcar,
             max_angle_rad: None,
+            directivity_exponent: 0.0,
             interpolation: Interpolation::Linear,
         }
     }
@@ -38,6 +41,10 @@ impl Reception {
         };
         if !(self.f_number >= 0.0 && self.f_number.is_finite()) {
             return refuse("f_number", self.f_number, "a positive number, or 0 for all elements");
+        }
+        if !(self.directivity_exponent >= 0.0 && self.directivity_exponent.is_finite()) {
+            let requirement = "a positive number, or 0 for no directivity";
+            return refuse("directivity_exponent", self.directivity_exponent, requirement);
         }
         if let Window::Tukey { taper } = self.window
             && !(0.0..=1.0).contains(&taper)

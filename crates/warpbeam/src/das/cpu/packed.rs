@@ -5,8 +5,8 @@
 
 use super::super::prepared::Prepared;
 use super::super::{Interpolation, Sample};
-use super::tile::{Taps, UNUSED, Voxels};
-use super::{TILE, block_voxels};
+use super::tile::{ANY, Taps, UNUSED, Voxels};
+use super::{Part, TILE, block_voxels};
 use cuda_std::math::Real;
 use ndarray::{ArrayView4, ArrayViewMut2, Axis, Ix4};
 use rayon::prelude::*;
@@ -31,9 +31,18 @@ pub(super) fn items_within(data: &Ix4, sample_bytes: usize, memory_limit_bytes: 
     }
 }
 
+/// Bytes of the packed copy of `items` batch items.
+pub(super) fn copy_bytes(data: &Ix4, items: usize, sample_bytes: usize) -> u64 {
+    let samples = [data[1], data[2], data[3], items.next_multiple_of(LANES), sample_bytes];
+    samples
+        .iter()
+        .fold(1, |product: u64, n| product.saturating_mul(*n as u64))
+}
+
 /// Reconstructs `data` (batch, channel, transmit, sample) into `output` (batch, voxel).
 pub(super) fn run<T: Sample>(
     prepared: &Prepared<T::Real>,
+    part: &Part,
     data: &ArrayView4<'_, T>,
     mut output: ArrayViewMut2<'_, T::Sum>,
 ) {
@@ -48,6 +57,7 @@ pub(super) fn run<T: Sample>(
             |sums, (block, output)| {
                 pulp::Arch::new().dispatch(Block::<T> {
                     prepared,
+                    part,
                     packed: &packed,
                     output,
                     sums,
@@ -113,6 +123,7 @@ impl<R: Real> Packed<R> {
 
 struct Block<'a, T: Sample> {
     prepared: &'a Prepared<T::Real>,
+    part: &'a Part,
     packed: &'a Packed<T::Real>,
     output: ArrayViewMut2<'a, T::Sum>,
     /// A row for each voxel.
@@ -126,17 +137,19 @@ impl<T: Sample> pulp::NullaryFnOnce for Block<'_, T> {
     #[inline(always)]
     fn call(mut self) {
         match (T::PARTS == 2, self.prepared.interpolation) {
-            (true, Interpolation::Linear) => self.sum::<true, true>(),
-            (true, Interpolation::Nearest) => self.sum::<true, false>(),
-            (false, Interpolation::Linear) => self.sum::<false, true>(),
-            (false, Interpolation::Nearest) => self.sum::<false, false>(),
+            (true, Interpolation::Nearest) => self.sum::<true, 1>(),
+            (true, Interpolation::Linear) => self.sum::<true, 2>(),
+            (true, _) => self.sum::<true, ANY>(),
+            (false, Interpolation::Nearest) => self.sum::<false, 1>(),
+            (false, Interpolation::Linear) => self.sum::<false, 2>(),
+            (false, _) => self.sum::<false, ANY>(),
         }
     }
 }
 
 impl<T: Sample> Block<'_, T> {
     #[inline(always)]
-    fn sum<const COMPLEX: bool, const LINEAR: bool>(&mut self) {
+    fn sum<const COMPLEX: bool, const N_TAPS: usize>(&mut self) {
         let Packed {
             n_channels,
             n_transmits,
@@ -150,38 +163,35 @@ impl<T: Sample> Block<'_, T> {
         let mut taps = Taps::new();
         self.sums.fill(T::Real::ZERO);
         for transmit in 0..n_transmits {
-            let offsets_and_weights: Vec<_> = tiles
+            let transmit_of_all = self.part.first_transmit + transmit;
+            let entries: Vec<_> = tiles
                 .iter()
-                .map(|tile| tile.transmit(self.prepared, transmit))
+                .map(|tile| tile.entries(self.prepared, transmit_of_all))
                 .collect();
             for channel in 0..n_channels {
-                let n_samples = n_samples as i32;
-                let signal = self.packed.signal(transmit, channel);
-                for ((voxels, offsets_and_weights), sums) in tiles
-                    .iter()
-                    .zip(&offsets_and_weights)
-                    .zip(self.sums.chunks_exact_mut(TILE * row))
+                let signal = Signal {
+                    samples: self.packed.signal(transmit, channel),
+                    n_samples: n_samples as i32,
+                    items,
+                    row,
+                    n_taps: self.prepared.interpolation.taps(),
+                };
+                for ((voxels, entries), sums) in tiles.iter().zip(&entries).zip(self.sums.chunks_exact_mut(TILE * row))
                 {
-                    taps.fill::<COMPLEX, LINEAR>(
-                        self.prepared,
-                        voxels,
-                        offsets_and_weights,
-                        transmit,
-                        channel,
-                        n_samples,
-                    );
-                    for (v, sums) in sums.chunks_exact_mut(row).enumerate() {
-                        if taps.first[v] == UNUSED {
-                            continue;
+                    for entry in entries {
+                        taps.fill::<COMPLEX, N_TAPS>(
+                            self.prepared,
+                            voxels,
+                            entry,
+                            transmit_of_all,
+                            self.part.first_channel + channel,
+                            n_samples as i32,
+                        );
+                        for (v, sums) in sums.chunks_exact_mut(row).enumerate() {
+                            if taps.first[v] != UNUSED {
+                                signal.add::<COMPLEX, N_TAPS>(&taps, v, sums);
+                            }
                         }
-                        let start = taps.first[v] as usize * row;
-                        let here = &signal[start..start + row];
-                        let next = if LINEAR {
-                            &signal[start + row..start + 2 * row]
-                        } else {
-                            here
-                        };
-                        accumulate::<T::Real, COMPLEX, LINEAR>(&taps, v, items, here, next, sums);
                     }
                 }
             }
@@ -194,17 +204,56 @@ impl<T: Sample> Block<'_, T> {
     }
 }
 
+/// All samples of a transmit and channel.
+struct Signal<'a, R> {
+    samples: &'a [R],
+    n_samples: i32,
+    items: usize,
+    row: usize,
+    n_taps: usize,
+}
+
+impl<R: Real> Signal<'_, R> {
+    /// The sample of every batch item, if it is in the recording.
+    #[inline(always)]
+    fn row(&self, sample: i32) -> &[R] {
+        let start = sample as usize * self.row;
+        &self.samples[start..start + self.row]
+    }
+
+    /// Adds a voxel's weighted value of every batch item.
+    #[inline(always)]
+    fn add<const COMPLEX: bool, const N_TAPS: usize>(&self, taps: &Taps<R>, v: usize, sums: &mut [R]) {
+        let weight = [taps.real[v], taps.imaginary[v]];
+        let first = taps.first[v];
+        if N_TAPS == ANY {
+            for (at, share) in (first..self.n_samples).zip(&taps.shares[v][..self.n_taps]) {
+                if at >= 0 {
+                    let here = self.row(at);
+                    let weight = weight.map(|part| part * *share);
+                    accumulate::<R, COMPLEX, false>(weight, R::ZERO, self.items, here, here, sums);
+                }
+            }
+        } else if N_TAPS == 1 {
+            let here = self.row(first);
+            accumulate::<R, COMPLEX, false>(weight, R::ZERO, self.items, here, here, sums);
+        } else {
+            let (here, next) = (self.row(first), self.row(first + 1));
+            accumulate::<R, COMPLEX, true>(weight, taps.fraction[v], self.items, here, next, sums);
+        }
+    }
+}
+
 /// Adds a voxel's weighted sample of every batch item.
 #[inline(always)]
 fn accumulate<R: Real, const COMPLEX: bool, const LINEAR: bool>(
-    taps: &Taps<R>,
-    v: usize,
+    [real, imaginary]: [R; 2],
+    fraction: R,
     items: usize,
     here: &[R],
     next: &[R],
     sums: &mut [R],
 ) {
-    let (fraction, real, imaginary) = (taps.fraction[v], taps.real[v], taps.imaginary[v]);
     let (here_real, here_imaginary) = rows(here, items);
     let (next_real, next_imaginary) = rows(next, items);
     let (sums_real, sums_imaginary) = sums.split_at_mut(items);

@@ -2,8 +2,8 @@
 
 use super::super::prepared::Prepared;
 use super::super::{Interpolation, Sample};
-use super::tile::{Taps, UNUSED, Voxels};
-use super::{TILE, block_voxels};
+use super::tile::{ANY, Taps, UNUSED, Voxels};
+use super::{Part, TILE, block_voxels};
 use cuda_std::math::Real;
 use ndarray::{ArrayView1, ArrayView4, ArrayViewMut2, Axis, s};
 use rayon::prelude::*;
@@ -11,6 +11,7 @@ use rayon::prelude::*;
 /// Reconstructs `data` (batch, channel, transmit, sample) into `output` (batch, voxel).
 pub(super) fn run<T: Sample>(
     prepared: &Prepared<T::Real>,
+    part: &Part,
     data: &ArrayView4<'_, T>,
     mut output: ArrayViewMut2<'_, T::Sum>,
 ) {
@@ -22,6 +23,7 @@ pub(super) fn run<T: Sample>(
         .for_each(|(block, output)| {
             pulp::Arch::new().dispatch(Block {
                 prepared,
+                part,
                 data,
                 output,
                 first_voxel: block * block_voxels,
@@ -31,6 +33,7 @@ pub(super) fn run<T: Sample>(
 
 struct Block<'a, T: Sample> {
     prepared: &'a Prepared<T::Real>,
+    part: &'a Part,
     data: &'a ArrayView4<'a, T>,
     output: ArrayViewMut2<'a, T::Sum>,
     first_voxel: usize,
@@ -42,45 +45,46 @@ impl<T: Sample> pulp::NullaryFnOnce for Block<'_, T> {
     #[inline(always)]
     fn call(mut self) {
         match (T::PARTS == 2, self.prepared.interpolation) {
-            (true, Interpolation::Linear) => self.sum::<true, true>(),
-            (true, Interpolation::Nearest) => self.sum::<true, false>(),
-            (false, Interpolation::Linear) => self.sum::<false, true>(),
-            (false, Interpolation::Nearest) => self.sum::<false, false>(),
+            (true, Interpolation::Nearest) => self.sum::<true, 1>(),
+            (true, Interpolation::Linear) => self.sum::<true, 2>(),
+            (true, _) => self.sum::<true, ANY>(),
+            (false, Interpolation::Nearest) => self.sum::<false, 1>(),
+            (false, Interpolation::Linear) => self.sum::<false, 2>(),
+            (false, _) => self.sum::<false, ANY>(),
         }
     }
 }
 
 impl<T: Sample> Block<'_, T> {
     #[inline(always)]
-    fn sum<const COMPLEX: bool, const LINEAR: bool>(&mut self) {
+    fn sum<const COMPLEX: bool, const N_TAPS: usize>(&mut self) {
         let (n_batch, n_channels, n_transmits, n_samples) = self.data.dim();
         let n_voxels = self.output.len_of(Axis(1));
         let tiles = Voxels::tiles(self.prepared, self.first_voxel..self.first_voxel + n_voxels);
         let mut taps = Taps::new();
+        let n_taps = self.prepared.interpolation.taps();
         let mut sums = vec![[[T::Real::ZERO; 2]; TILE]; tiles.len() * n_batch];
         for transmit in 0..n_transmits {
-            let offsets_and_weights: Vec<_> = tiles
+            let transmit_of_all = self.part.first_transmit + transmit;
+            let entries: Vec<_> = tiles
                 .iter()
-                .map(|tile| tile.transmit(self.prepared, transmit))
+                .map(|tile| tile.entries(self.prepared, transmit_of_all))
                 .collect();
             for channel in 0..n_channels {
-                let n_samples = n_samples as i32;
-                for ((voxels, offsets_and_weights), sums) in tiles
-                    .iter()
-                    .zip(&offsets_and_weights)
-                    .zip(sums.chunks_exact_mut(n_batch))
-                {
-                    taps.fill::<COMPLEX, LINEAR>(
-                        self.prepared,
-                        voxels,
-                        offsets_and_weights,
-                        transmit,
-                        channel,
-                        n_samples,
-                    );
-                    for (item, sums) in sums.iter_mut().enumerate() {
-                        let samples = self.data.slice(s![item, channel, transmit, ..]);
-                        accumulate::<T, COMPLEX, LINEAR>(&samples, &taps, sums);
+                for ((voxels, entries), sums) in tiles.iter().zip(&entries).zip(sums.chunks_exact_mut(n_batch)) {
+                    for entry in entries {
+                        taps.fill::<COMPLEX, N_TAPS>(
+                            self.prepared,
+                            voxels,
+                            entry,
+                            transmit_of_all,
+                            self.part.first_channel + channel,
+                            n_samples as i32,
+                        );
+                        for (item, sums) in sums.iter_mut().enumerate() {
+                            let samples = self.data.slice(s![item, channel, transmit, ..]);
+                            accumulate::<T, COMPLEX, N_TAPS>(&samples, &taps, n_taps, sums);
+                        }
                     }
                 }
             }
@@ -100,9 +104,10 @@ impl<T: Sample> Block<'_, T> {
 }
 
 #[inline(always)]
-fn accumulate<T: Sample, const COMPLEX: bool, const LINEAR: bool>(
+fn accumulate<T: Sample, const COMPLEX: bool, const N_TAPS: usize>(
     samples: &ArrayView1<'_, T>,
     taps: &Taps<T::Real>,
+    n_taps: usize,
     sums: &mut [[T::Real; 2]; TILE],
 ) {
     for (v, sums) in sums.iter_mut().enumerate() {
@@ -111,8 +116,18 @@ fn accumulate<T: Sample, const COMPLEX: bool, const LINEAR: bool>(
         }
         let first = taps.first[v] as usize;
         let value = |part| {
+            if N_TAPS == ANY {
+                let mut sum = T::Real::ZERO;
+                let n_samples = samples.len() as i32;
+                for (at, share) in (taps.first[v]..n_samples).zip(&taps.shares[v][..n_taps]) {
+                    if at >= 0 {
+                        sum = Real::mul_add(samples[at as usize].part(part), *share, sum);
+                    }
+                }
+                return sum;
+            }
             let here = samples[first].part(part);
-            if !LINEAR {
+            if N_TAPS == 1 {
                 return here;
             }
             let next = samples[first + 1].part(part);

@@ -44,10 +44,9 @@ pub(super) const IMAGES: [Image; 2] = [
 /// The oldest devices that there is PTX for: Volta.
 const MINIMUM_CAPABILITY: (u32, u32) = (7, 0);
 
-/// The kernels of one device, loaded when the first is asked for.
+/// The kernels of one device, each compiled when it is first asked for.
 pub(super) struct Kernels {
     image: Image,
-    module: Option<Module>,
     functions: HashMap<&'static str, LoadedKernel>,
 }
 
@@ -69,7 +68,6 @@ impl Kernels {
         })?;
         Ok(Self {
             image,
-            module: None,
             functions: HashMap::new(),
         })
     }
@@ -77,11 +75,8 @@ impl Kernels {
     /// A kernel that was not asked for before, in the current context.
     fn load(&mut self, driver: &Driver, name: &'static str) -> Result<LoadedKernel, DeviceError> {
         let Image { target, ptx, .. } = self.image;
-        let module = match self.module {
-            Some(module) => module,
-            None => *self.module.insert(load(driver, ptx)?),
-        };
-        let function = find(driver, module, name, target)?;
+        let ptx = alone(ptx, name).ok_or(DeviceError::UnknownKernel { name, target })?;
+        let function = find(driver, load(driver, &ptx)?, name, target)?;
         Ok(LoadedKernel {
             function,
             shared_bytes: DEFAULT_SHARED_BYTES,
@@ -92,7 +87,7 @@ impl Kernels {
 impl Cuda {
     /// A kernel by its name, allowed to use as much dynamic shared memory.
     ///
-    /// The first call compiles the PTX, which the driver remembers on disk; later ones look the name up.
+    /// The first call compiles the kernel, which the driver remembers on disk; later ones look the name up.
     pub(super) fn function(&self, name: &'static str, shared_bytes: u32) -> Result<Function, DeviceError> {
         self.enter()?;
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
@@ -109,6 +104,24 @@ impl Cuda {
         kernels.functions.insert(name, kernel);
         Ok(kernel.function)
     }
+}
+
+/// The PTX of one kernel: the head, which all share, and its own lines. A plan uses a few of hundreds.
+fn alone(ptx: &str, name: &str) -> Option<String> {
+    const ENTRY: &str = ".visible .entry ";
+    let (head, rest) = ptx.split_at(ptx.find(ENTRY)?);
+    let is_it = |entry: &&str| {
+        let rest = entry.strip_prefix(ENTRY).and_then(|entry| entry.strip_prefix(name));
+        rest.is_some_and(|rest| rest.starts_with('('))
+    };
+    let mut starts = rest.match_indices(ENTRY).map(|(start, _)| start).peekable();
+    while let Some(start) = starts.next() {
+        let entry = &rest[start..starts.peek().copied().unwrap_or(rest.len())];
+        if is_it(&entry) {
+            return Some([head, entry].concat());
+        }
+    }
+    None
 }
 
 /// Compiles PTX in the current context, for good.
@@ -208,6 +221,22 @@ mod tests {
             error.to_string(),
             "Tesla P40 has compute capability 6.1; the kernels need 7.0 or newer"
         );
+    }
+
+    #[test]
+    fn every_kernel_stands_alone() {
+        for image in IMAGES {
+            let names: Vec<_> = image.ptx.split(".visible .entry ").skip(1).collect();
+            assert!(names.len() > 100, "{} kernels", names.len());
+            for name in names.iter().filter_map(|entry| entry.split('(').next()) {
+                let ptx = alone(image.ptx, name).unwrap();
+                assert_eq!(ptx.matches(".visible .entry ").count(), 1);
+                assert!(ptx.contains(&format!(".visible .entry {name}(")));
+                assert!(ptx.starts_with(&image.ptx[..100]) && ptx.matches('{').count() == ptx.matches('}').count());
+            }
+            assert_eq!(alone(image.ptx, "nothing"), None);
+            assert_eq!(alone(image.ptx, "das"), None);
+        }
     }
 
     #[test]

@@ -3,9 +3,12 @@
 use std::sync::Arc;
 
 use cuda_std::{Global, GlobalMut, Launch};
-use kernels::das::voxel::{DasVoxel, THREADS, das_voxel_f32_nearest_b1};
+use kernels::das::geometry::Geometry;
+use kernels::das::output::Output;
+use kernels::das::voxel::{DasVoxel, THREADS, das_voxel_f32_nearest_item};
 use wavefield::aperture::{Aperture, Window};
 use wavefield::phase::TurnsPerSample;
+use wavefield::sampling::Interpolation;
 
 use super::Cuda;
 use super::module::{IMAGES, find, load};
@@ -37,27 +40,33 @@ impl Sum {
     fn parameters(&self, output: GlobalMut<f32>) -> Result<DasVoxel<f32>> {
         Ok(DasVoxel {
             samples: self.samples.global("samples")?,
-            elements: self.zeros.global_pairs("elements")?,
-            normals: Global::empty(),
-            voxels: self.zeros.global("voxels")?,
-            offsets: self.zeros.global("offsets")?,
-            weights: self.weights.global("weights")?,
-            phases: self.zeros.global("phases")?,
-            output,
+            geometry: Geometry {
+                elements: self.zeros.global_pairs("elements")?,
+                normals: Global::empty(),
+                voxels: self.zeros.global("voxels")?,
+                offsets: self.zeros.global("offsets")?,
+                weights: self.weights.global("weights")?,
+                transmits: Global::empty(),
+                phases: self.zeros.global("phases")?,
+                voxel_pitch: self.n_voxels as u64,
+                first_voxel: 0,
+                n_voxels: self.n_voxels as u64,
+                aperture: Aperture::new(0.0, Window::Boxcar, 0.0),
+                turns: TurnsPerSample::from_radians(0.0),
+                interpolation: Interpolation::Nearest,
+                n_samples: 2,
+                n_channels: self.n_channels,
+                n_transmits: 1,
+                n_entries: 1,
+                is_directive: 0,
+                is_sparse: 0,
+            },
+            output: Output::whole(output, self.n_voxels as u64, 1, self.n_channels),
             batch_stride: 0,
             transmit_stride: 0,
             channel_stride: 0,
-            voxel_pitch: self.n_voxels as u64,
-            first_voxel: 0,
-            n_voxels: self.n_voxels as u64,
-            aperture: Aperture::new(0.0, Window::Boxcar, 0.0),
-            turns: TurnsPerSample::from_radians(0.0),
-            n_samples: 2,
-            n_channels: self.n_channels,
-            n_transmits: 1,
             n_batch: 1,
             first_item: 0,
-            is_directive: 0,
         })
     }
 
@@ -72,7 +81,7 @@ impl Sum {
 
     fn launch(&self, output: &mut Tensor<f32>, stream: &Stream) -> Result<()> {
         let parameters = self.parameters(output.global_mut("output")?)?;
-        device(stream.backend()).launch(&das_voxel_f32_nearest_b1, self.shape(), parameters, stream)
+        device(stream.backend()).launch(&das_voxel_f32_nearest_item, self.shape(), parameters, stream)
     }
 }
 
@@ -199,7 +208,7 @@ mod gpu {
         let mut output = Tensor::from_array(&backend, &ndarray::Array1::from_elem(256, 5.0_f32)).unwrap();
         let parameters = sum.parameters(output.global_mut("output").unwrap()).unwrap();
         let good = sum.shape();
-        let launch = |shape, stream: &Stream| cuda.launch(&das_voxel_f32_nearest_b1, shape, parameters, stream);
+        let launch = |shape, stream: &Stream| cuda.launch(&das_voxel_f32_nearest_item, shape, parameters, stream);
 
         let error = launch(
             Launch {
@@ -210,7 +219,7 @@ mod gpu {
         )
         .unwrap_err();
         let message = format!(
-            "kernel das_voxel_f32_nearest_b1: {} threads a block; from 1 to {THREADS} are possible",
+            "kernel das_voxel_f32_nearest_item: {} threads a block; from 1 to {THREADS} are possible",
             THREADS + 1
         );
         assert_eq!(error.to_string(), message);
@@ -409,7 +418,7 @@ mod gpu {
         let nowhere = unsafe { GlobalMut::new(std::ptr::without_provenance_mut(1 << 20), 256) };
         let parameters = sum.parameters(nowhere).unwrap();
         device(&backend)
-            .launch(&das_voxel_f32_nearest_b1, sum.shape(), parameters, &stream)
+            .launch(&das_voxel_f32_nearest_item, sum.shape(), parameters, &stream)
             .unwrap();
         let mut failures = vec![stream.synchronize().unwrap_err()];
         // From here on every call fails, and none panics, aborts or returns zeros.
@@ -417,7 +426,7 @@ mod gpu {
         failures.push(stream.synchronize().unwrap_err());
         failures.push(
             device(&backend)
-                .launch(&das_voxel_f32_nearest_b1, sum.shape(), parameters, &stream)
+                .launch(&das_voxel_f32_nearest_item, sum.shape(), parameters, &stream)
                 .unwrap_err(),
         );
         failures.extend(Tensor::<f32>::zeros(&backend, &[5]).err());

@@ -1,0 +1,254 @@
+//! The copy of the channel data with the batch innermost: room for it, kept from run to run, and the launches that make it.
+
+use super::{Call, CudaDas, budget};
+use crate::das::{Precision, Sample};
+use crate::device::{Event, Tensor};
+use crate::{Error, Result};
+use cuda_std::{Global, Kernel, Launch};
+use kernels::das::batch::Rows;
+use kernels::das::permute::{self, Permute};
+use kernels::das::sample::Sample as DeviceSample;
+use kernels::das::scale::{self, Clear, Peak, Scaling, Source};
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Batch items of a pass at most, so that tiles are few enough for a grid.
+const MOST_ITEMS: usize = 1 << 20;
+
+/// Blocks that look for the peak of a batch item at most.
+const MOST_PEAK_BLOCKS: u64 = 256;
+
+/// How the copy is laid out.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    /// Rows of zeros.
+    pub(super) rows: Rows,
+    /// Bytes of a sample in the copy.
+    pub(super) sample_bytes: usize,
+    /// Batch items that tiles of the sum take: passes are of whole ones.
+    pub(super) tile_items: usize,
+    /// Whether the values are scaled.
+    pub(super) is_scaled: bool,
+}
+
+impl Layout {
+    /// Samples in a vector of 16 bytes.
+    pub(super) fn per_vector(self) -> usize {
+        16 / self.sample_bytes
+    }
+}
+
+/// Room for the copy.
+#[derive(Default)]
+pub(super) struct Workspace {
+    state: Mutex<Room>,
+}
+
+/// What is there of it.
+#[derive(Default)]
+pub(super) struct Room {
+    samples: Option<Tensor<u32>>,
+    peaks: Option<Tensor<u32>>,
+    marks: Option<Tensor<u32>>,
+    inverses: Option<Tensor<f32>>,
+    /// After the last launch that reads the samples.
+    pub(super) last_use: Option<Event>,
+}
+
+impl Workspace {
+    pub(super) fn lock(&self) -> MutexGuard<'_, Room> {
+        // Whoever panicked left room, or none: either is good.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes that are held.
+    pub(super) fn bytes(&self) -> u64 {
+        self.lock().bytes()
+    }
+}
+
+impl Room {
+    fn bytes(&self) -> u64 {
+        self.samples.as_ref().map_or(0, |samples| 4 * samples.len() as u64)
+    }
+
+    /// The copy, for a kernel that reads it.
+    pub(super) fn samples<D: DeviceSample>(&self) -> Result<Global<D>> {
+        let Some(samples) = &self.samples else {
+            return Ok(Global::empty());
+        };
+        samples.global_as("the copy of the channel data")
+    }
+
+    /// What sums of each batch item have to be multiplied by, where values are scaled.
+    pub(super) fn inverses<R: cuda_std::Element>(&self) -> Result<Global<R>> {
+        self.inverses
+            .as_ref()
+            .map_or(Ok(Global::empty()), |inverses| inverses.global_as("the scales"))
+    }
+}
+
+impl<T: Sample> CudaDas<T> {
+    /// Rows of one batch item in the copy.
+    fn copy_rows(&self, layout: Layout, n_samples: usize) -> u64 {
+        let parts = self.parameters.parts;
+        layout
+            .rows
+            .of_transmit(parts.n_channels as u32, n_samples as u32)
+            .saturating_mul(parts.n_transmits as u64)
+    }
+
+    /// Bytes of the copy of one batch item, and of a whole vector of them.
+    pub(super) fn copy_bytes(&self, layout: Layout, n_samples: usize) -> (u64, u64) {
+        let rows = self.copy_rows(layout, n_samples);
+        (rows.saturating_mul(layout.sample_bytes as u64), rows.saturating_mul(16))
+    }
+
+    /// Makes room for as many of `n_batch` items as there can be; how many, or 0.
+    pub(super) fn make_room(&self, room: &mut Room, layout: Layout, n_batch: usize, n_samples: usize) -> Result<usize> {
+        let per_vector = layout.per_vector() as u64;
+        let (_, vector_bytes) = self.copy_bytes(layout, n_samples);
+        if vector_bytes == 0 {
+            return Ok(0);
+        }
+        // The kernels count the vectors of a transmit in 32 bits.
+        let of_transmit = layout
+            .rows
+            .of_transmit(self.parameters.parts.n_channels as u32, n_samples as u32);
+        let wanted = (n_batch.min(MOST_ITEMS) as u64)
+            .div_ceil(per_vector)
+            .min(u64::from(u32::MAX) / of_transmit);
+        let held = room.bytes() / vector_bytes;
+        let vectors = if held >= wanted {
+            wanted
+        } else {
+            let bytes = budget(&self.backend, self.memory_limit_bytes, room.bytes());
+            let possible = bytes.map_or(wanted, |bytes| wanted.min(bytes / vector_bytes));
+            if possible > held {
+                // The old room first: both may not fit. Its drop waits for those who use it.
+                *room = Room::default();
+                let words = possible * vector_bytes / 4;
+                room.samples = Some(Tensor::zeros(&self.backend, &[words as usize])?);
+            }
+            possible.max(held)
+        };
+        if layout.is_scaled && room.peaks.as_ref().is_none_or(|peaks| peaks.len() < n_batch) {
+            room.peaks = Some(Tensor::zeros(&self.backend, &[n_batch])?);
+            room.marks = Some(Tensor::zeros(&self.backend, &[n_batch])?);
+            room.inverses = Some(Tensor::zeros(&self.backend, &[n_batch])?);
+        }
+        let items = (vectors * per_vector) as usize;
+        // Whole tiles, unless that leaves none.
+        Ok(match items {
+            items if items >= n_batch => n_batch,
+            items if items >= layout.tile_items => items - items % layout.tile_items,
+            items => items,
+        })
+    }
+
+    /// The error where there is no room for even a few items.
+    pub(super) fn no_room(&self, layout: Layout, n_samples: usize) -> Error {
+        Error::OutOfMemory {
+            what: "the copy of the channel data with the batch innermost",
+            needed_bytes: self.copy_bytes(layout, n_samples).1,
+            available_bytes: budget(&self.backend, self.memory_limit_bytes, 0),
+        }
+    }
+
+    /// Queues what finds the scale of each batch item of a call.
+    pub(super) fn queue_peaks(&self, room: &mut Room, call: &Call<'_, T>) -> Result<()> {
+        let (Some(peaks), Some(marks)) = (&mut room.peaks, &mut room.marks) else {
+            return Ok(());
+        };
+        let n_batch = call.n_batch as u32;
+        let clear = Clear {
+            peaks: peaks.global_mut("the peaks")?,
+            marks: marks.global_mut("the marks")?,
+            n_batch,
+        };
+        let one_each = |blocks: u32, layers: u32, threads: u32| Launch {
+            grid: [blocks, layers, 1],
+            threads,
+            shared_bytes: 0,
+        };
+        let shape = one_each(n_batch.div_ceil(scale::THREADS), 1, scale::THREADS);
+        self.cuda.launch(&scale::das_clear, shape, clear, call.stream)?;
+        if self.precision != (Precision::F16 { exponent: None }) {
+            return Ok(());
+        }
+        let n_numbers = call.strides.batch * T::PARTS as u64;
+        let n_blocks = n_numbers
+            .div_ceil(u64::from(scale::THREADS) * 16)
+            .clamp(1, MOST_PEAK_BLOCKS) as u32;
+        let parameters = Peak {
+            samples: call.data.global_as("the channel data")?,
+            peaks: peaks.global_mut("the peaks")?,
+            n_numbers,
+            n_blocks,
+        };
+        let shape = one_each(n_batch, n_blocks, scale::THREADS);
+        self.cuda.launch(&scale::das_peak, shape, parameters, call.stream)
+    }
+
+    /// Queues the copy of the batch items `pass` of a call.
+    pub(super) fn queue_permutation<D: DeviceSample>(
+        &self,
+        kernel: &Kernel<Permute<T::Device, D>>,
+        layout: Layout,
+        room: &mut Room,
+        call: &Call<'_, T>,
+        pass: &Range<usize>,
+    ) -> Result<()> {
+        let pitch = pass.len().next_multiple_of(layout.per_vector());
+        let parts = self.parameters.parts;
+        let (n_channels, n_samples) = (parts.n_channels as u32, call.strides.n_samples as u32);
+        let tiles = permute::sample_tiles(layout.rows, n_channels, n_samples).saturating_mul(parts.n_transmits as u32);
+        let scaling = self.scaling(room, layout, pass)?;
+        let Some(samples) = &mut room.samples else {
+            return Ok(());
+        };
+        let parameters = Permute::<T::Device, D> {
+            input: call.data.global("the channel data")?,
+            output: samples.global_mut_as("the copy of the channel data")?,
+            scaling,
+            rows: layout.rows,
+            origin: pass.start as i64 * call.strides.batch as i64,
+            batch_stride: call.strides.batch as i64,
+            channel_stride: call.strides.channel as i64,
+            transmit_stride: call.strides.transmit as i64,
+            sample_stride: 1,
+            n_batch: pass.len() as u32,
+            batch_pitch: pitch as u32,
+            n_channels,
+            n_samples,
+        };
+        let shape = Launch {
+            grid: [tiles, (pitch as u32).div_ceil(permute::tile_items::<D>()), 1],
+            threads: permute::THREADS,
+            shared_bytes: permute::shared_bytes::<D>(),
+        };
+        self.cuda.launch(kernel, shape, parameters, call.stream)
+    }
+
+    fn scaling(&self, room: &mut Room, layout: Layout, pass: &Range<usize>) -> Result<Scaling> {
+        let (Precision::F16 { exponent }, true) = (self.precision, layout.is_scaled) else {
+            return Ok(Scaling::none());
+        };
+        let (Some(peaks), Some(marks), Some(inverses)) = (&room.peaks, &mut room.marks, &mut room.inverses) else {
+            return Ok(Scaling::none());
+        };
+        Ok(Scaling {
+            peaks: peaks.global("the peaks")?,
+            inverses: inverses.global_mut("the scales")?,
+            marks: marks.global_mut("the marks")?,
+            first_item: pass.start as u32,
+            exponent: exponent.unwrap_or(0),
+            source: if exponent.is_some() {
+                Source::Given
+            } else {
+                Source::Peak
+            },
+            is_marking: 0,
+        })
+    }
+}

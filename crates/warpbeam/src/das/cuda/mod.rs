@@ -1,0 +1,322 @@
+//! Delay-and-sum on a CUDA device: geometry that stays there, and pieces of what does not fit.
+
+mod batch;
+mod copy;
+mod geometry;
+mod voxel;
+
+use self::copy::Workspace;
+use self::geometry::{DeviceGeometry, Parameters};
+use super::choice::{self, Choice};
+use super::prepared::Prepared;
+use super::sample::Kernels;
+use super::split::{Footprint, Piece, pieces};
+use super::{Algorithm, DasOptions, Precision, Sample, bricks};
+use crate::device::{Backend, Cuda, Stream, Tensor};
+use crate::{Error, Result};
+use cuda_std::math::Real;
+use kernels::das::batch::has_kernels;
+use kernels::das::voxel::{ITEMS, Tile};
+use ndarray::{ArrayView4, ArrayViewMut3, Axis, Slice};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// Share of the free device memory that a run may take: allocations have gaps.
+const USABLE: f64 = 0.9;
+
+/// Blocks along y and along z at most.
+const MOST_LAYERS: usize = 65_535;
+
+/// A plan's part on the device.
+pub(super) struct CudaDas<T: Sample> {
+    backend: Backend,
+    cuda: Arc<Cuda>,
+    geometry: Place<T>,
+    parameters: Parameters<T>,
+    algorithm: Algorithm,
+    precision: Precision,
+    workspace: Workspace,
+    memory_limit_bytes: Option<u64>,
+    n_voxels: usize,
+    /// The voxels in the order that the device takes them in; empty for the grid's own.
+    order: Vec<u32>,
+    stream: Stream,
+}
+
+/// Where the geometry is.
+enum Place<T: Sample> {
+    /// All of it on the device.
+    Resident(Box<DeviceGeometry<T>>),
+    /// On the host, brought over a piece at a time.
+    Host(Box<Prepared<T::Real>>),
+}
+
+/// Distances between neighbours of the channel data, in samples.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct DataStrides {
+    batch: u64,
+    channel: u64,
+    transmit: u64,
+    n_samples: usize,
+}
+
+impl DataStrides {
+    /// Of contiguous data whose shape is `stored`, in the order batch, the two in `inner` (channel first), sample.
+    pub(super) fn contiguous([_, a, b, samples]: [usize; 4], channel_first: bool) -> Self {
+        let (outer, inner) = ((b * samples) as u64, samples as u64);
+        let (channel, transmit) = if channel_first { (outer, inner) } else { (inner, outer) };
+        Self {
+            batch: (a * b * samples) as u64,
+            channel,
+            transmit,
+            n_samples: samples,
+        }
+    }
+}
+
+/// What the launches of one reconstruction have in common.
+struct Call<'a, T: Sample> {
+    geometry: &'a DeviceGeometry<T>,
+    /// Voxels of the geometry.
+    range: Range<usize>,
+    data: &'a Tensor<T>,
+    strides: DataStrides,
+    n_batch: usize,
+    stream: &'a Stream,
+}
+
+impl<T: Sample> CudaDas<T> {
+    pub(super) fn new(
+        backend: &Backend,
+        cuda: &Arc<Cuda>,
+        prepared: Prepared<T::Real>,
+        grid_shape: &[usize],
+        options: &DasOptions,
+    ) -> Result<Self> {
+        let memory_limit_bytes = options.memory_limit_bytes;
+        let parameters = Parameters::new(&prepared);
+        let n_voxels = prepared.n_voxels;
+        let order = bricks::order(grid_shape).unwrap_or_default();
+        let precision = prepared.precision;
+        let geometry_bytes = parameters.voxel_bytes() * n_voxels as u64;
+        // Half the memory stays for data and output.
+        let is_resident = budget(backend, memory_limit_bytes, 0).is_none_or(|budget| geometry_bytes <= budget / 2);
+        let geometry = if is_resident {
+            let whole = DeviceGeometry::new(backend, &prepared, &order, 0..n_voxels)?;
+            Place::Resident(Box::new(whole))
+        } else {
+            Place::Host(Box::new(prepared))
+        };
+        let plan = Self {
+            backend: backend.clone(),
+            cuda: Arc::clone(cuda),
+            geometry,
+            parameters,
+            algorithm: options.algorithm,
+            precision,
+            workspace: Workspace::default(),
+            memory_limit_bytes,
+            n_voxels,
+            order,
+            stream: backend.stream()?,
+        };
+        plan.prepare_voxel()?;
+        if !matches!(options.algorithm, Algorithm::Voxel | Algorithm::Frame) {
+            plan.prepare_batch()?;
+        }
+        Ok(plan)
+    }
+
+    /// Whether samples are stored in another form than they come in.
+    fn is_converted(&self) -> bool {
+        self.precision != Precision::Full && size_of::<<T::Device as Kernels>::Half>() != size_of::<T>()
+    }
+
+    /// How a run of that size is done.
+    fn choice(&self, n_batch: usize, n_samples: usize) -> Choice {
+        let shape = choice::Shape {
+            has_batch_kernels: has_kernels::<T::Device>(),
+            n_batch,
+            n_samples,
+            n_voxels: self.n_voxels,
+            n_entries: self.parameters.n_entries,
+            is_converted: self.is_converted(),
+        };
+        choice::choose(self.algorithm, shape)
+    }
+
+    /// Makes room for the copies that runs of that size need.
+    pub(super) fn reserve(&self, n_batch: usize, n_samples: usize) -> Result<()> {
+        if self.copy_bytes_of_run(n_batch, n_samples) == 0 {
+            return Ok(());
+        }
+        let layout = self.batch_layout();
+        match self.make_room(&mut self.workspace.lock(), layout, n_batch, n_samples)? {
+            0 => Err(self.no_room(layout, n_samples)),
+            _ => Ok(()),
+        }
+    }
+
+    /// Bytes of the copy that a run of that size makes, if there is room.
+    pub(super) fn copy_bytes_of_run(&self, n_batch: usize, n_samples: usize) -> u64 {
+        match self.choice(n_batch, n_samples) {
+            Choice::Voxel(_) => 0,
+            Choice::Batch => {
+                let layout = self.batch_layout();
+                let vectors = n_batch.div_ceil(layout.per_vector()) as u64;
+                self.copy_bytes(layout, n_samples).1.saturating_mul(vectors)
+            }
+        }
+    }
+
+    /// Bytes of the geometry of all voxels.
+    pub(super) fn geometry_bytes(&self) -> u64 {
+        self.parameters.voxel_bytes() * self.n_voxels as u64
+    }
+
+    /// Reconstructs data on the host (batch, channel, transmit, sample) into `output` (batch, part, voxel) on the host.
+    pub(super) fn run(&self, data: &ArrayView4<'_, T>, mut output: ArrayViewMut3<'_, T::Sum>) -> Result<()> {
+        let (n_batch, n_channels, n_transmits, n_samples) = data.dim();
+        if output.is_empty() {
+            return Ok(());
+        }
+        let strides = DataStrides::contiguous([n_batch, n_channels, n_transmits, n_samples], true);
+        let (Piece { items, voxels }, choice) = self.pieces(n_batch, strides)?;
+        for first_voxel in (0..self.n_voxels).step_by(voxels) {
+            let range = first_voxel..self.n_voxels.min(first_voxel + voxels);
+            let brought;
+            let (geometry, within) = match &self.geometry {
+                Place::Resident(geometry) => (&**geometry, range.clone()),
+                Place::Host(prepared) => {
+                    brought = DeviceGeometry::new(&self.backend, prepared, &self.order, range.clone())?;
+                    (&brought, 0..range.len())
+                }
+            };
+            for first_item in (0..n_batch).step_by(items) {
+                let batch = Slice::from(first_item..n_batch.min(first_item + items));
+                let data = Tensor::from_array(&self.backend, &data.slice_axis(Axis(0), batch))?;
+                let n_batch = data.shape()[0];
+                let shape = [n_batch, self.parameters.parts.count(), range.len()];
+                let mut piece = Tensor::zeros(&self.backend, &shape)?;
+                let call = Call {
+                    geometry,
+                    range: within.clone(),
+                    data: &data,
+                    strides,
+                    n_batch,
+                    stream: &self.stream,
+                };
+                self.launch(choice, &call, &mut piece, T::Real::ZERO)?;
+                let mut output = output.slice_axis_mut(Axis(0), batch);
+                let is_ordered = range.len() < self.n_voxels && !self.order.is_empty();
+                if is_ordered {
+                    let piece = piece.to_array()?;
+                    for (voxel, values) in self.order[range.clone()].iter().zip(piece.axis_iter(Axis(2))) {
+                        output.index_axis_mut(Axis(2), *voxel as usize).assign(&values);
+                    }
+                } else {
+                    piece.copy_to_array(&mut output.slice_axis_mut(Axis(2), Slice::from(range.clone())))?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds what data on the device give to `beta` times `output` there, whose shapes were checked.
+    pub(super) fn accumulate_into(
+        &self,
+        data: &Tensor<T>,
+        strides: DataStrides,
+        n_batch: usize,
+        beta: T::Real,
+        output: &mut Tensor<T::Sum>,
+        stream: &Stream,
+    ) -> Result<()> {
+        match &self.geometry {
+            Place::Resident(geometry) => {
+                let choice = self.choice(n_batch, strides.n_samples);
+                let range = 0..self.n_voxels;
+                let call = Call {
+                    geometry,
+                    range,
+                    data,
+                    strides,
+                    n_batch,
+                    stream,
+                };
+                self.launch(choice, &call, output, beta)
+            }
+            Place::Host(_) => Err(Error::OutOfMemory {
+                what: "the plan's geometry on the device",
+                needed_bytes: self.geometry_bytes(),
+                available_bytes: budget(&self.backend, self.memory_limit_bytes, 0).map(|budget| budget / 2),
+            }),
+        }
+    }
+
+    /// The pieces in which a run goes through batch and voxels, and how each is done.
+    fn pieces(&self, n_batch: usize, strides: DataStrides) -> Result<(Piece, Choice)> {
+        let choice = self.choice(n_batch, strides.n_samples);
+        let everything = Piece {
+            items: n_batch,
+            voxels: self.n_voxels,
+        };
+        let Some(budget) = budget(&self.backend, self.memory_limit_bytes, self.workspace.bytes()) else {
+            return Ok((everything, choice));
+        };
+        let voxel = match &self.geometry {
+            Place::Resident(_) => 0,
+            Place::Host(_) => self.parameters.voxel_bytes(),
+        };
+        let item = strides.batch * size_of::<T>() as u64;
+        let cut = |item, budget| {
+            let footprint = Footprint {
+                item,
+                output: (self.parameters.parts.count() * size_of::<T::Sum>()) as u64,
+                voxel,
+            };
+            pieces(footprint, n_batch, self.n_voxels, ITEMS as usize, budget)
+        };
+        if choice == Choice::Batch {
+            // The batch is rounded up to a vector.
+            let (copy, rounding) = self.copy_bytes(self.batch_layout(), strides.n_samples);
+            let with_copy = budget
+                .checked_sub(rounding)
+                .map(|budget| cut(item.saturating_add(copy), budget));
+            if let Some(Ok(piece)) = with_copy {
+                return Ok((piece, choice));
+            }
+            if self.is_converted() {
+                return Err(self.no_room(self.batch_layout(), strides.n_samples));
+            }
+            // Without the copy there is room for more; the result is the same.
+            return Ok((cut(item, budget)?, Choice::Voxel(Tile::Items)));
+        }
+        Ok((cut(item, budget)?, choice))
+    }
+
+    /// Queues the kernels for every item of a call.
+    fn launch(&self, choice: Choice, call: &Call<'_, T>, values: &mut Tensor<T::Sum>, beta: T::Real) -> Result<()> {
+        if values.is_empty() {
+            return Ok(());
+        }
+        let output = call.geometry.output(&self.parameters, &call.range, values, beta)?;
+        match choice {
+            Choice::Voxel(tile) => self.launch_voxel(tile, call, output),
+            Choice::Batch if self.launch_batch(call, output)? => Ok(()),
+            Choice::Batch if self.is_converted() => Err(self.no_room(self.batch_layout(), call.strides.n_samples)),
+            Choice::Batch => self.launch_voxel(Tile::Items, call, output),
+        }
+    }
+}
+
+/// Bytes that a run may use, with `held` bytes of its own already.
+fn budget(backend: &Backend, memory_limit_bytes: Option<u64>, held: u64) -> Option<u64> {
+    let free = backend
+        .available_memory_bytes()
+        .map(|bytes| (bytes as f64 * USABLE) as u64 + held);
+    match (free, memory_limit_bytes) {
+        (Some(free), Some(limit)) => Some(free.min(limit)),
+        (free, limit) => free.or(limit),
+    }
+}
