@@ -15,12 +15,14 @@ use crate::{
 };
 
 /// Flags of every crate, `core` included. No flag relaxes floating-point arithmetic.
-const RUSTFLAGS: [&str; 4] = [
+const RUSTFLAGS: [&str; 5] = [
     // Jump threading copies barriers into the arms of a branch.
     "-Zmir-enable-passes=-JumpThreading",
     "-Zunstable-options",
     // A panic is a trap in place: no message, no formatting code, no stack frame.
     "-Cpanic=immediate-abort",
+    // An indexed branch among diverged lanes ended in an illegal instruction on an H200 (driver 580.159.04).
+    "-Cjump-tables=no",
     // The module is complete after link-time optimisation: its assembly is the PTX, and there is nothing to link.
     "-Clinker=true",
 ];

@@ -326,7 +326,7 @@ mod tests {
                 };
                 worst_double = worst_double.max(error(base.power(exponent), base));
                 let single = base as f32;
-                worst_single = worst_single.max(error(f64::from(single.power(exponent as f32)), { f64::from(single) }));
+                worst_single = worst_single.max(error(f64::from(single.power(exponent as f32)), f64::from(single)));
             }
         }
         println!("single {worst_single:.1e} of 5e-7, double {worst_double:.1e} of 5e-16");

@@ -1,5 +1,6 @@
 //! What the delay-and-sum kernels read, as the library prepares it.
 
+use cuda_std::Global;
 use cuda_std::emulator::Buffer;
 use cuda_std::half::F16;
 use cuda_std::math::Real;
@@ -159,6 +160,7 @@ impl<R: Real> Inputs<R> {
             weights: self.weights.global(),
             transmits: self.transmits.global(),
             phases: self.phases.global(),
+            order: Global::empty(),
             voxel_pitch: self.n_voxels as u64,
             first_voxel: 0,
             n_voxels: self.n_voxels as u64,
@@ -171,6 +173,7 @@ impl<R: Real> Inputs<R> {
             n_entries: self.n_entries as u32,
             is_directive: u32::from(self.is_directive),
             is_sparse: u32::from(self.options_are_sparse()),
+            is_ordered: 0,
         }
     }
 

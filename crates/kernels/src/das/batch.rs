@@ -538,49 +538,49 @@ cuda_std::on_host! {
 
 instances! {
     i16 {
-        das_batch_i16_linear_wide: Two TWO, Wide 8 lanes of 8 in 1, ahead 4, 106, 13;
-        das_batch_i16_linear_narrow: Two TWO, Narrow 4 lanes of 8 in 1, ahead 4, 96, 13;
-        das_batch_i16_nearest_wide: One ONE, Wide 8 lanes of 8 in 1, ahead 4, 80, 9;
-        das_batch_i16_nearest_narrow: One ONE, Narrow 4 lanes of 8 in 1, ahead 4, 72, 9;
-        das_batch_i16_any_narrow: Any ANY, Narrow 4 lanes of 8 in 1, ahead 1, 72, 9;
+        das_batch_i16_linear_wide: Two TWO, Wide 8 lanes of 8 in 1, ahead 4, 95, 13;
+        das_batch_i16_linear_narrow: Two TWO, Narrow 4 lanes of 8 in 1, ahead 4, 91, 13;
+        das_batch_i16_nearest_wide: One ONE, Wide 8 lanes of 8 in 1, ahead 4, 72, 9;
+        das_batch_i16_nearest_narrow: One ONE, Narrow 4 lanes of 8 in 1, ahead 4, 71, 9;
+        das_batch_i16_any_narrow: Any ANY, Narrow 4 lanes of 8 in 1, ahead 1, 71, 9;
     }
     F16 {
-        das_batch_f16_linear_wide: Two TWO, Wide 8 lanes of 8 in 1, ahead 4, 103, 13;
+        das_batch_f16_linear_wide: Two TWO, Wide 8 lanes of 8 in 1, ahead 4, 101, 13;
         das_batch_f16_linear_narrow: Two TWO, Narrow 4 lanes of 8 in 1, ahead 4, 96, 13;
-        das_batch_f16_nearest_wide: One ONE, Wide 8 lanes of 8 in 1, ahead 4, 94, 17;
+        das_batch_f16_nearest_wide: One ONE, Wide 8 lanes of 8 in 1, ahead 4, 92, 17;
         das_batch_f16_nearest_narrow: One ONE, Narrow 4 lanes of 8 in 1, ahead 4, 72, 9;
-        das_batch_f16_any_narrow: Any ANY, Narrow 4 lanes of 8 in 1, ahead 1, 75, 9;
+        das_batch_f16_any_narrow: Any ANY, Narrow 4 lanes of 8 in 1, ahead 1, 70, 9;
     }
     f32 {
         das_batch_f32_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 90, 13;
-        das_batch_f32_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 122, 25;
+        das_batch_f32_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 120, 25;
         das_batch_f32_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 128, 33;
         das_batch_f32_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 92, 17;
-        das_batch_f32_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 66, 9;
+        das_batch_f32_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 64, 9;
     }
     Complex<i16> {
         das_batch_ci16_linear_broad: Two TWO, Broad 16 lanes of 8 in 2, ahead 2, 116, 9;
-        das_batch_ci16_nearest_broad: One ONE, Broad 16 lanes of 8 in 2, ahead 4, 122, 13;
-        das_batch_ci16_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 108, 17;
-        das_batch_ci16_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 108, 17;
-        das_batch_ci16_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 88, 13;
-        das_batch_ci16_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 88, 13;
+        das_batch_ci16_nearest_broad: One ONE, Broad 16 lanes of 8 in 2, ahead 4, 118, 13;
+        das_batch_ci16_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 106, 17;
+        das_batch_ci16_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 106, 17;
+        das_batch_ci16_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 79, 13;
+        das_batch_ci16_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 79, 13;
         das_batch_ci16_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 79, 10;
     }
     Complex<F16> {
-        das_batch_cf16_linear_broad: Two TWO, Broad 16 lanes of 8 in 2, ahead 2, 121, 9;
-        das_batch_cf16_nearest_broad: One ONE, Broad 16 lanes of 8 in 2, ahead 4, 112, 13;
-        das_batch_cf16_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 109, 17;
-        das_batch_cf16_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 109, 17;
-        das_batch_cf16_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 80, 13;
-        das_batch_cf16_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 80, 13;
+        das_batch_cf16_linear_broad: Two TWO, Broad 16 lanes of 8 in 2, ahead 2, 116, 9;
+        das_batch_cf16_nearest_broad: One ONE, Broad 16 lanes of 8 in 2, ahead 4, 110, 13;
+        das_batch_cf16_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 107, 17;
+        das_batch_cf16_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 107, 17;
+        das_batch_cf16_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 79, 13;
+        das_batch_cf16_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 79, 13;
         das_batch_cf16_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 80, 10;
     }
     Complex<f32> {
-        das_batch_cf32_linear_wide: Two TWO, Wide 16 lanes of 4 in 2, ahead 4, 127, 17;
-        das_batch_cf32_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 2, ahead 4, 127, 17;
+        das_batch_cf32_linear_wide: Two TWO, Wide 16 lanes of 4 in 2, ahead 4, 128, 17;
+        das_batch_cf32_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 2, ahead 4, 128, 17;
         das_batch_cf32_nearest_wide: One ONE, Wide 16 lanes of 4 in 2, ahead 4, 96, 13;
         das_batch_cf32_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 2, ahead 4, 96, 13;
-        das_batch_cf32_any_narrow: Any ANY, Narrow 8 lanes of 4 in 2, ahead 1, 86, 10;
+        das_batch_cf32_any_narrow: Any ANY, Narrow 8 lanes of 4 in 2, ahead 1, 83, 10;
     }
 }

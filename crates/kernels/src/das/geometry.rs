@@ -25,6 +25,8 @@ pub struct Geometry<R> {
     pub transmits: Global<i32>,
     /// Phase offsets in turns, `(transmit,)`.
     pub phases: Global<R>,
+    /// The launch's voxels in tiles, for kernels whose warps want neighbours; empty if their own order will do.
+    pub order: Global<u32>,
     /// Voxels in the voxel arrays.
     pub voxel_pitch: u64,
     /// The first voxel of this launch.
@@ -49,6 +51,8 @@ pub struct Geometry<R> {
     pub is_directive: u32,
     /// 1 if `transmits` holds something.
     pub is_sparse: u32,
+    /// 1 if `order` holds something.
+    pub is_ordered: u32,
 }
 
 /// A voxel's part in a transmit.
@@ -65,6 +69,21 @@ pub struct Entry<R> {
 }
 
 impl<R: Real> Geometry<R> {
+    /// The voxel, counted from the launch's first, at a place in the order of tiles.
+    ///
+    /// # Safety
+    ///
+    /// The place is one of the launch's voxels.
+    #[inline(always)]
+    pub unsafe fn in_tiles(&self, place: u64) -> u64 {
+        if self.is_ordered == 0 {
+            place
+        } else {
+            // SAFETY: the caller's promise.
+            u64::from(unsafe { self.order.load(place) })
+        }
+    }
+
     /// A voxel's position.
     ///
     /// # Safety

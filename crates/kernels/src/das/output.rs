@@ -26,8 +26,6 @@ pub struct Output<V: Value> {
     pub scales: Global<V::Real>,
     /// Not 0 for a batch item that is marked, `(batch,)`; empty if all are written.
     pub marks: Global<u32>,
-    /// Where in a part each voxel goes, `(voxel,)`; empty if voxels are in the result's order.
-    pub order: Global<u32>,
     /// What the former contents count; at 0 they are not read.
     pub beta: V::Real,
     /// Voxels of a part.
@@ -48,8 +46,6 @@ pub struct Output<V: Value> {
     pub items: Items,
     /// 1 if `scales` holds something.
     pub is_scaled: u32,
-    /// 1 if `order` holds something.
-    pub is_ordered: u32,
 }
 
 /// One part of the sum.
@@ -70,7 +66,6 @@ impl<V: Value> Output<V> {
             values,
             scales: Global::empty(),
             marks: Global::empty(),
-            order: Global::empty(),
             beta: V::Real::ZERO,
             n_voxels,
             n_parts: 1,
@@ -81,7 +76,6 @@ impl<V: Value> Output<V> {
             first_item: 0,
             items: Items::All,
             is_scaled: 0,
-            is_ordered: 0,
         }
     }
 
@@ -89,14 +83,16 @@ impl<V: Value> Output<V> {
     #[inline(always)]
     pub fn part(&self, layer: u32, n_transmits: u32, n_channels: u32) -> Part {
         let number = self.first_part + layer;
+        // There are no parts where this is 0; the division need not know.
+        let of_channels = self.n_transmit_parts.max(1);
         let range = |part: u32, size: u32, count: u32| {
             let first = part * size;
             [first, count.min(first + size)]
         };
         Part {
             number,
-            transmits: range(number % self.n_transmit_parts, self.transmits_per_part, n_transmits),
-            channels: range(number / self.n_transmit_parts, self.channels_per_part, n_channels),
+            transmits: range(number % of_channels, self.transmits_per_part, n_transmits),
+            channels: range(number / of_channels, self.channels_per_part, n_channels),
         }
     }
 
@@ -116,8 +112,8 @@ impl<V: Value> Output<V> {
     ///
     /// # Safety
     ///
-    /// The result, the marks and the scales hold the item, the result the part and the voxel, the order the voxel, and no
-    /// other thread writes there.
+    /// The result, the marks and the scales hold the item, the result the part and the voxel, and no other thread writes
+    /// there.
     #[inline(always)]
     pub unsafe fn write(&self, item: u32, part: u32, voxel: u64, sum: V) {
         let item_of_all = u64::from(self.first_item + item);
@@ -126,11 +122,6 @@ impl<V: Value> Output<V> {
             if !self.is_wanted(item) {
                 return;
             }
-            let voxel = if self.is_ordered == 0 {
-                voxel
-            } else {
-                u64::from(self.order.load(voxel))
-            };
             let at = (item_of_all * u64::from(self.n_parts) + u64::from(part)) * self.n_voxels + voxel;
             let mut sum = sum;
             if self.is_scaled != 0 {

@@ -414,43 +414,43 @@ cuda_std::on_host! {
 
 instances! {
     i16 {
-        das_voxel_i16_nearest_items das_voxel_i16_nearest_item das_voxel_i16_nearest_transmits: One ONE, 62 42 63;
-        das_voxel_i16_linear_items das_voxel_i16_linear_item das_voxel_i16_linear_transmits: Two TWO, 72 42 72;
-        das_voxel_i16_any_items das_voxel_i16_any_item das_voxel_i16_any_transmits: Any ANY, 96 53 56;
+        das_voxel_i16_nearest_items das_voxel_i16_nearest_item das_voxel_i16_nearest_transmits: One ONE, 63 43 63;
+        das_voxel_i16_linear_items das_voxel_i16_linear_item das_voxel_i16_linear_transmits: Two TWO, 72 43 72;
+        das_voxel_i16_any_items das_voxel_i16_any_item das_voxel_i16_any_transmits: Any ANY, 96 51 54;
     }
     F16 {
-        das_voxel_f16_nearest_items das_voxel_f16_nearest_item das_voxel_f16_nearest_transmits: One ONE, 64 42 63;
-        das_voxel_f16_linear_items das_voxel_f16_linear_item das_voxel_f16_linear_transmits: Two TWO, 72 42 72;
-        das_voxel_f16_any_items das_voxel_f16_any_item das_voxel_f16_any_transmits: Any ANY, 94 53 56;
+        das_voxel_f16_nearest_items das_voxel_f16_nearest_item das_voxel_f16_nearest_transmits: One ONE, 64 43 63;
+        das_voxel_f16_linear_items das_voxel_f16_linear_item das_voxel_f16_linear_transmits: Two TWO, 72 43 72;
+        das_voxel_f16_any_items das_voxel_f16_any_item das_voxel_f16_any_transmits: Any ANY, 94 51 54;
     }
     f32 {
-        das_voxel_f32_nearest_items das_voxel_f32_nearest_item das_voxel_f32_nearest_transmits: One ONE, 63 42 63;
-        das_voxel_f32_linear_items das_voxel_f32_linear_item das_voxel_f32_linear_transmits: Two TWO, 72 42 72;
-        das_voxel_f32_any_items das_voxel_f32_any_item das_voxel_f32_any_transmits: Any ANY, 96 53 56;
+        das_voxel_f32_nearest_items das_voxel_f32_nearest_item das_voxel_f32_nearest_transmits: One ONE, 63 43 63;
+        das_voxel_f32_linear_items das_voxel_f32_linear_item das_voxel_f32_linear_transmits: Two TWO, 72 43 72;
+        das_voxel_f32_any_items das_voxel_f32_any_item das_voxel_f32_any_transmits: Any ANY, 96 51 54;
     }
     f64 {
         das_voxel_f64_nearest_items das_voxel_f64_nearest_item das_voxel_f64_nearest_transmits: One ONE, 104 86 109;
-        das_voxel_f64_linear_items das_voxel_f64_linear_item das_voxel_f64_linear_transmits: Two TWO, 110 88 109;
-        das_voxel_f64_any_items das_voxel_f64_any_item das_voxel_f64_any_transmits: Any ANY, 114 88 90;
+        das_voxel_f64_linear_items das_voxel_f64_linear_item das_voxel_f64_linear_transmits: Two TWO, 110 88 110;
+        das_voxel_f64_any_items das_voxel_f64_any_item das_voxel_f64_any_transmits: Any ANY, 115 88 92;
     }
     Complex<i16> {
         das_voxel_ci16_nearest_items das_voxel_ci16_nearest_item das_voxel_ci16_nearest_transmits: One ONE, 71 44 72;
-        das_voxel_ci16_linear_items das_voxel_ci16_linear_item das_voxel_ci16_linear_transmits: Two TWO, 80 46 80;
-        das_voxel_ci16_any_items das_voxel_ci16_any_item das_voxel_ci16_any_transmits: Any ANY, 96 58 60;
+        das_voxel_ci16_linear_items das_voxel_ci16_linear_item das_voxel_ci16_linear_transmits: Two TWO, 80 44 80;
+        das_voxel_ci16_any_items das_voxel_ci16_any_item das_voxel_ci16_any_transmits: Any ANY, 96 54 58;
     }
     Complex<F16> {
         das_voxel_cf16_nearest_items das_voxel_cf16_nearest_item das_voxel_cf16_nearest_transmits: One ONE, 72 44 71;
         das_voxel_cf16_linear_items das_voxel_cf16_linear_item das_voxel_cf16_linear_transmits: Two TWO, 80 44 80;
-        das_voxel_cf16_any_items das_voxel_cf16_any_item das_voxel_cf16_any_transmits: Any ANY, 96 58 61;
+        das_voxel_cf16_any_items das_voxel_cf16_any_item das_voxel_cf16_any_transmits: Any ANY, 96 54 58;
     }
     Complex<f32> {
         das_voxel_cf32_nearest_items das_voxel_cf32_nearest_item das_voxel_cf32_nearest_transmits: One ONE, 75 46 71;
         das_voxel_cf32_linear_items das_voxel_cf32_linear_item das_voxel_cf32_linear_transmits: Two TWO, 96 44 90;
-        das_voxel_cf32_any_items das_voxel_cf32_any_item das_voxel_cf32_any_transmits: Any ANY, 102 56 62;
+        das_voxel_cf32_any_items das_voxel_cf32_any_item das_voxel_cf32_any_transmits: Any ANY, 100 56 56;
     }
     Complex<f64> {
         das_voxel_cf64_nearest_items das_voxel_cf64_nearest_item das_voxel_cf64_nearest_transmits: One ONE, 124 90 127;
-        das_voxel_cf64_linear_items das_voxel_cf64_linear_item das_voxel_cf64_linear_transmits: Two TWO, 160 92 145;
-        das_voxel_cf64_any_items das_voxel_cf64_any_item das_voxel_cf64_any_transmits: Any ANY, 148 94 98;
+        das_voxel_cf64_linear_items das_voxel_cf64_linear_item das_voxel_cf64_linear_transmits: Two TWO, 160 92 146;
+        das_voxel_cf64_any_items das_voxel_cf64_any_item das_voxel_cf64_any_transmits: Any ANY, 148 96 100;
     }
 }

@@ -88,13 +88,7 @@ impl<T: Sample> DasPlan<T> {
         let parts = prepared.parts;
         #[cfg(feature = "cuda")]
         let engine = match backend.as_cuda() {
-            Some(cuda) => Engine::Cuda(Box::new(CudaDas::new(
-                backend,
-                cuda,
-                prepared,
-                geometry.grid_shape(),
-                options,
-            )?)),
+            Some(cuda) => Engine::Cuda(Box::new(CudaDas::new(backend, cuda, prepared, options)?)),
             None => Engine::Cpu(Box::new(prepared)),
         };
         #[cfg(not(feature = "cuda"))]

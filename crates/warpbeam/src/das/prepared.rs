@@ -28,6 +28,8 @@ pub(super) struct Prepared<R> {
     pub(super) interpolation: Interpolation,
     pub(super) precision: Precision,
     pub(super) parts: Parts,
+    #[cfg(feature = "cuda")]
+    pub(super) grid_shape: Vec<usize>,
     pub(super) n_voxels: usize,
     pub(super) n_entries: usize,
 }
@@ -94,6 +96,8 @@ impl<R: Real> Prepared<R> {
             interpolation: options.interpolation,
             precision: options.precision,
             parts: Parts::new(options.sum_over, n_channels, n_transmits),
+            #[cfg(feature = "cuda")]
+            grid_shape: geometry.grid_shape().to_vec(),
             n_voxels,
             n_entries: geometry.n_entries(),
         }

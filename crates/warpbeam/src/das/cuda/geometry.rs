@@ -1,14 +1,14 @@
 //! A plan's geometry on the device, and the blocks of parameters that kernels get of it.
 
 use crate::Result;
-use crate::das::Sample;
 use crate::das::parts::Parts;
 use crate::das::prepared::Prepared;
-use crate::device::{Backend, Tensor};
+use crate::das::{Sample, bricks};
+use crate::device::{Backend, Element, Tensor};
 use cuda_std::Global;
 use kernels::das::geometry::Geometry;
 use kernels::das::output::Output;
-use ndarray::{Array1, Array2, ArrayView1};
+use ndarray::{Array1, ArrayView1, ArrayView2, Axis, Slice};
 use std::ops::Range;
 use wavefield::aperture::Aperture;
 use wavefield::phase::TurnsPerSample;
@@ -45,7 +45,7 @@ impl<T: Sample> Parameters<T> {
     }
 }
 
-/// Elements, transmits and a range of voxels, on the device; voxels in the order of bricks.
+/// Elements, transmits and a range of voxels, on the device.
 pub(super) struct DeviceGeometry<T: Sample> {
     elements: Tensor<T::Real>,
     normals: Tensor<T::Real>,
@@ -59,32 +59,25 @@ pub(super) struct DeviceGeometry<T: Sample> {
 }
 
 impl<T: Sample> DeviceGeometry<T> {
-    /// The voxels `range` of those that `order` lists; of all in their own order where it is empty.
-    pub(super) fn new(
-        backend: &Backend,
-        prepared: &Prepared<T::Real>,
-        order: &[u32],
-        range: Range<usize>,
-    ) -> Result<Self> {
+    /// The voxels `range`, and where those are all the order of tiles for the grid.
+    pub(super) fn new(backend: &Backend, prepared: &Prepared<T::Real>, range: Range<usize>) -> Result<Self> {
         let pairs =
             |values: &[[T::Real; 2]]| Tensor::from_array(backend, &Array1::from_iter(values.iter().flatten().copied()));
-        let order = order.get(range.clone()).unwrap_or_default();
-        let real = |values: &[T::Real]| {
-            let planes = gathered(values, prepared.n_voxels, order, range.clone());
-            Tensor::from_array(backend, &planes)
+        let is_whole = range.len() == prepared.n_voxels;
+        let order = if is_whole {
+            bricks::order(&prepared.grid_shape)
+        } else {
+            None
         };
         Ok(Self {
             elements: pairs(&prepared.elements)?,
             normals: pairs(&prepared.normals)?,
             phases: Tensor::from_array(backend, &ArrayView1::from(&prepared.phases))?,
-            voxels: real(&prepared.voxels)?,
-            offsets: real(&prepared.offsets)?,
-            weights: real(&prepared.weights)?,
-            transmits: Tensor::from_array(
-                backend,
-                &gathered(&prepared.transmits, prepared.n_voxels, order, range.clone()),
-            )?,
-            order: Tensor::from_array(backend, &ArrayView1::from(order))?,
+            voxels: planes(backend, &prepared.voxels, prepared.n_voxels, &range)?,
+            offsets: planes(backend, &prepared.offsets, prepared.n_voxels, &range)?,
+            weights: planes(backend, &prepared.weights, prepared.n_voxels, &range)?,
+            transmits: planes(backend, &prepared.transmits, prepared.n_voxels, &range)?,
+            order: Tensor::from_array(backend, &Array1::from(order.unwrap_or_default()))?,
             n_voxels: range.len(),
         })
     }
@@ -96,6 +89,7 @@ impl<T: Sample> DeviceGeometry<T> {
         range: &Range<usize>,
         n_samples: usize,
     ) -> Result<Geometry<T::Real>> {
+        let is_ordered = !self.order.is_empty() && range.len() == self.n_voxels;
         Ok(Geometry {
             elements: self.elements.global_pairs("the elements")?,
             normals: self.normals.global_pairs("the normals")?,
@@ -104,6 +98,11 @@ impl<T: Sample> DeviceGeometry<T> {
             weights: self.weights.global("the weights")?,
             transmits: self.transmits.global("the lists of transmits")?,
             phases: self.phases.global("the phases")?,
+            order: if is_ordered {
+                self.order.global("the order of the voxels")?
+            } else {
+                Global::empty()
+            },
             voxel_pitch: self.n_voxels as u64,
             first_voxel: range.start as u64,
             n_voxels: range.len() as u64,
@@ -116,20 +115,18 @@ impl<T: Sample> DeviceGeometry<T> {
             n_entries: parameters.n_entries as u32,
             is_directive: u32::from(parameters.is_directive),
             is_sparse: u32::from(parameters.is_sparse),
+            is_ordered: u32::from(is_ordered),
         })
     }
 
-    /// The result `(batch, part, voxel)` of the voxels `range`: in the grid's order where those are all there are, else in
-    /// the order of bricks.
+    /// The result `(batch, part, voxel)` of the voxels `range`.
     pub(super) fn output(
-        &self,
         parameters: &Parameters<T>,
         range: &Range<usize>,
         values: &mut Tensor<T::Sum>,
         beta: T::Real,
     ) -> Result<Output<T::Sum>> {
         let parts = parameters.parts;
-        let is_whole = range.len() == self.n_voxels && !self.order.is_empty();
         let (n_transmits, n_channels) = (parts.n_transmits as u32, parts.n_channels as u32);
         let whole = Output::whole(
             values.global_mut("the output")?,
@@ -138,12 +135,6 @@ impl<T: Sample> DeviceGeometry<T> {
             n_channels,
         );
         Ok(Output {
-            order: if is_whole {
-                self.order.global("the order")?
-            } else {
-                Global::empty()
-            },
-            is_ordered: u32::from(is_whole),
             beta,
             n_parts: parts.count() as u32,
             n_transmit_parts: parts.of_channels() as u32,
@@ -154,11 +145,13 @@ impl<T: Sample> DeviceGeometry<T> {
     }
 }
 
-/// The columns `range` of planes of `n_voxels` numbers, in the order that `order` gives them, if it does.
-fn gathered<N: Copy>(values: &[N], n_voxels: usize, order: &[u32], range: Range<usize>) -> Array2<N> {
+/// The columns `range` of planes of `n_voxels` numbers.
+fn planes<E: Element>(backend: &Backend, values: &[E], n_voxels: usize, range: &Range<usize>) -> Result<Tensor<E>> {
     let planes = values.len().checked_div(n_voxels).unwrap_or(0);
-    Array2::from_shape_fn((planes, range.len()), |(plane, at)| {
-        let voxel = order.get(at).map_or(range.start + at, |voxel| *voxel as usize);
-        values[plane * n_voxels + voxel]
-    })
+    let view = ArrayView2::from_shape((planes, n_voxels), values);
+    // The arrays were made with these lengths.
+    view.map_or_else(
+        |_| Tensor::zeros(backend, &[0, 0]),
+        |view| Tensor::from_array(backend, &view.slice_axis(Axis(1), Slice::from(range.clone()))),
+    )
 }

@@ -11,7 +11,7 @@ use super::choice::{self, Choice};
 use super::prepared::Prepared;
 use super::sample::Kernels;
 use super::split::{Footprint, Piece, pieces};
-use super::{Algorithm, DasOptions, Precision, Sample, bricks};
+use super::{Algorithm, DasOptions, Precision, Sample};
 use crate::device::{Backend, Cuda, Stream, Tensor};
 use crate::{Error, Result};
 use cuda_std::math::Real;
@@ -38,8 +38,6 @@ pub(super) struct CudaDas<T: Sample> {
     workspace: Workspace,
     memory_limit_bytes: Option<u64>,
     n_voxels: usize,
-    /// The voxels in the order that the device takes them in; empty for the grid's own.
-    order: Vec<u32>,
     stream: Stream,
 }
 
@@ -90,19 +88,17 @@ impl<T: Sample> CudaDas<T> {
         backend: &Backend,
         cuda: &Arc<Cuda>,
         prepared: Prepared<T::Real>,
-        grid_shape: &[usize],
         options: &DasOptions,
     ) -> Result<Self> {
         let memory_limit_bytes = options.memory_limit_bytes;
         let parameters = Parameters::new(&prepared);
         let n_voxels = prepared.n_voxels;
-        let order = bricks::order(grid_shape).unwrap_or_default();
         let precision = prepared.precision;
         let geometry_bytes = parameters.voxel_bytes() * n_voxels as u64;
         // Half the memory stays for data and output.
         let is_resident = budget(backend, memory_limit_bytes, 0).is_none_or(|budget| geometry_bytes <= budget / 2);
         let geometry = if is_resident {
-            let whole = DeviceGeometry::new(backend, &prepared, &order, 0..n_voxels)?;
+            let whole = DeviceGeometry::new(backend, &prepared, 0..n_voxels)?;
             Place::Resident(Box::new(whole))
         } else {
             Place::Host(Box::new(prepared))
@@ -117,7 +113,6 @@ impl<T: Sample> CudaDas<T> {
             workspace: Workspace::default(),
             memory_limit_bytes,
             n_voxels,
-            order,
             stream: backend.stream()?,
         };
         plan.prepare_voxel()?;
@@ -188,7 +183,7 @@ impl<T: Sample> CudaDas<T> {
             let (geometry, within) = match &self.geometry {
                 Place::Resident(geometry) => (&**geometry, range.clone()),
                 Place::Host(prepared) => {
-                    brought = DeviceGeometry::new(&self.backend, prepared, &self.order, range.clone())?;
+                    brought = DeviceGeometry::new(&self.backend, prepared, range.clone())?;
                     (&brought, 0..range.len())
                 }
             };
@@ -208,15 +203,7 @@ impl<T: Sample> CudaDas<T> {
                 };
                 self.launch(choice, &call, &mut piece, T::Real::ZERO)?;
                 let mut output = output.slice_axis_mut(Axis(0), batch);
-                let is_ordered = range.len() < self.n_voxels && !self.order.is_empty();
-                if is_ordered {
-                    let piece = piece.to_array()?;
-                    for (voxel, values) in self.order[range.clone()].iter().zip(piece.axis_iter(Axis(2))) {
-                        output.index_axis_mut(Axis(2), *voxel as usize).assign(&values);
-                    }
-                } else {
-                    piece.copy_to_array(&mut output.slice_axis_mut(Axis(2), Slice::from(range.clone())))?;
-                }
+                piece.copy_to_array(&mut output.slice_axis_mut(Axis(2), Slice::from(range.clone())))?;
             }
         }
         Ok(())
@@ -300,7 +287,7 @@ impl<T: Sample> CudaDas<T> {
         if values.is_empty() {
             return Ok(());
         }
-        let output = call.geometry.output(&self.parameters, &call.range, values, beta)?;
+        let output = DeviceGeometry::output(&self.parameters, &call.range, values, beta)?;
         match choice {
             Choice::Voxel(tile) => self.launch_voxel(tile, call, output),
             Choice::Batch if self.launch_batch(call, output)? => Ok(()),

@@ -2,7 +2,10 @@
 
 use std::collections::HashMap;
 use std::ffi::{CString, c_void};
+use std::io::Read;
 use std::sync::PoisonError;
+
+use flate2::read::ZlibDecoder;
 
 use cuda_driver::{CallError, Driver, Function, FunctionAttribute, JitOption, Module};
 
@@ -24,7 +27,17 @@ const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 pub(super) struct Image {
     target: &'static str,
     capability: (u32, u32),
-    pub(super) ptx: &'static str,
+    compressed: &'static [u8],
+}
+
+impl Image {
+    /// The PTX.
+    pub(super) fn ptx(self) -> String {
+        let mut ptx = String::new();
+        // What the build compressed is whole, and was text; without it no kernel is found, which is said by name.
+        let _ = ZlibDecoder::new(self.compressed).read_to_string(&mut ptx);
+        ptx
+    }
 }
 
 /// What is compiled in, newest first. PTX runs on its architecture and on every later one.
@@ -32,12 +45,12 @@ pub(super) const IMAGES: [Image; 2] = [
     Image {
         target: "sm_80",
         capability: (8, 0),
-        ptx: include_str!("../../../ptx/sm_80.ptx"),
+        compressed: include_bytes!(concat!(env!("OUT_DIR"), "/sm_80.ptx.zlib")),
     },
     Image {
         target: "sm_70",
         capability: MINIMUM_CAPABILITY,
-        ptx: include_str!("../../../ptx/sm_70.ptx"),
+        compressed: include_bytes!(concat!(env!("OUT_DIR"), "/sm_70.ptx.zlib")),
     },
 ];
 
@@ -47,6 +60,7 @@ const MINIMUM_CAPABILITY: (u32, u32) = (7, 0);
 /// The kernels of one device, each compiled when it is first asked for.
 pub(super) struct Kernels {
     image: Image,
+    ptx: Option<String>,
     functions: HashMap<&'static str, LoadedKernel>,
 }
 
@@ -68,13 +82,15 @@ impl Kernels {
         })?;
         Ok(Self {
             image,
+            ptx: None,
             functions: HashMap::new(),
         })
     }
 
     /// A kernel that was not asked for before, in the current context.
     fn load(&mut self, driver: &Driver, name: &'static str) -> Result<LoadedKernel, DeviceError> {
-        let Image { target, ptx, .. } = self.image;
+        let target = self.image.target;
+        let ptx = self.ptx.get_or_insert_with(|| self.image.ptx());
         let ptx = alone(ptx, name).ok_or(DeviceError::UnknownKernel { name, target })?;
         let function = find(driver, load(driver, &ptx)?, name, target)?;
         Ok(LoadedKernel {
@@ -226,27 +242,27 @@ mod tests {
     #[test]
     fn every_kernel_stands_alone() {
         for image in IMAGES {
-            let names: Vec<_> = image.ptx.split(".visible .entry ").skip(1).collect();
+            let whole = image.ptx();
+            let names: Vec<_> = whole.split(".visible .entry ").skip(1).collect();
             assert!(names.len() > 100, "{} kernels", names.len());
             for name in names.iter().filter_map(|entry| entry.split('(').next()) {
-                let ptx = alone(image.ptx, name).unwrap();
+                let ptx = alone(&whole, name).unwrap();
                 assert_eq!(ptx.matches(".visible .entry ").count(), 1);
                 assert!(ptx.contains(&format!(".visible .entry {name}(")));
-                assert!(ptx.starts_with(&image.ptx[..100]) && ptx.matches('{').count() == ptx.matches('}').count());
+                assert!(ptx.starts_with(&whole[..100]) && ptx.matches('{').count() == ptx.matches('}').count());
             }
-            assert_eq!(alone(image.ptx, "nothing"), None);
-            assert_eq!(alone(image.ptx, "das"), None);
+            assert_eq!(alone(&whole, "nothing"), None);
+            assert_eq!(alone(&whole, "das"), None);
         }
     }
 
     #[test]
     fn the_ptx_is_for_the_target_that_it_is_chosen_for() {
         for image in IMAGES {
-            assert!(ptx_version(image.ptx).is_some(), "{}", image.target);
+            let ptx = image.ptx();
+            assert!(ptx_version(&ptx).is_some(), "{}", image.target);
             assert!(
-                image
-                    .ptx
-                    .lines()
+                ptx.lines()
                     .any(|line| line.trim() == format!(".target {}", image.target)),
                 "{}",
                 image.target

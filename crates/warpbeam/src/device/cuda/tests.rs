@@ -47,6 +47,7 @@ impl Sum {
                 offsets: self.zeros.global("offsets")?,
                 weights: self.weights.global("weights")?,
                 transmits: Global::empty(),
+                order: Global::empty(),
                 phases: self.zeros.global("phases")?,
                 voxel_pitch: self.n_voxels as u64,
                 first_voxel: 0,
@@ -60,6 +61,7 @@ impl Sum {
                 n_entries: 1,
                 is_directive: 0,
                 is_sparse: 0,
+                is_ordered: 0,
             },
             output: Output::whole(output, self.n_voxels as u64, 1, self.n_channels),
             batch_stride: 0,
@@ -138,8 +140,8 @@ mod gpu {
         let cuda = device(&backend);
         cuda.enter().unwrap();
         for image in IMAGES {
-            let body = image
-                .ptx
+            let ptx = image.ptx();
+            let body = ptx
                 .split_once(".version ")
                 .and_then(|(_, rest)| rest.split_once('\n'))
                 .unwrap()
