@@ -20,5 +20,5 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
 
 cuda_std::on_host! {
     /// The kernels that need `sm_80`, a family a slice; PTX for less does not have them.
-    pub const FAMILIES_FROM_SM_80: &[&[KernelInfo]] = &[probe::sm_80::KERNELS];
+    pub const FAMILIES_FROM_SM_80: &[&[KernelInfo]] = &[das::distinct::halves::KERNELS, probe::sm_80::KERNELS];
 }
