@@ -318,15 +318,13 @@ mod tests {
                 let error = |power: f64, base: f64| {
                     let exact = base.powf(exponent);
                     let scale = 1.0 + exponent * base.log2().abs();
-                    if exact < 1e-30 {
-                        0.0
-                    } else {
-                        (power / exact - 1.0).abs() / scale
-                    }
+                    if exact < 1e-30 { 0.0 } else { (power / exact - 1.0).abs() / scale }
                 };
                 worst_double = worst_double.max(error(base.power(exponent), base));
                 let single = base as f32;
-                worst_single = worst_single.max(error(f64::from(single.power(exponent as f32)), { f64::from(single) }));
+                worst_single = worst_single.max(error(f64::from(single.power(exponent as f32)), {
+                    f64::from(single)
+                }));
             }
         }
         println!("single {worst_single:.1e} of 5e-7, double {worst_double:.1e} of 5e-16");

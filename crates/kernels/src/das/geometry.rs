@@ -117,11 +117,7 @@ impl<R: Real> Geometry<R> {
     /// The entries that may be of one of the transmits from `first` to before `end`: those themselves, or all of a list.
     #[inline(always)]
     pub fn entries(&self, [first, end]: [u32; 2]) -> [u32; 2] {
-        if self.is_sparse == 0 {
-            [first, end]
-        } else {
-            [0, self.n_entries]
-        }
+        if self.is_sparse == 0 { [first, end] } else { [0, self.n_entries] }
     }
 
     /// The distance from a channel's element to a point, and the channel's weight there.
