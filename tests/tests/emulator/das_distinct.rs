@@ -4,7 +4,7 @@ use crate::das_inputs::{Inputs, Stored};
 use crate::permute::batch_inner;
 use cuda_std::emulator::{Buffer, Instruction, Options, Report, Traffic, launch_with};
 use cuda_std::half::F16;
-use cuda_std::{Global, Launch};
+use cuda_std::{Element, Global, Launch};
 use fastrand::Rng;
 use half::f16;
 use integration_tests::case::{Case, Elements};
@@ -12,14 +12,15 @@ use integration_tests::compare::{assert_within, das_bound};
 use integration_tests::das::{Terms, terms};
 use integration_tests::random::{between, rng};
 use integration_tests::sample::{Precision, TestSample};
-use kernels::das::batch::per_vector;
-use kernels::das::distinct::{DasDistinct, Instances, Instructions, THREADS, Tile, VOXELS_PER_BLOCK};
+use kernels::das::batch::{SILENCE, per_vector};
+use kernels::das::distinct::{DasDistinct, Instances, Instructions, Split, THREADS, Tile, VOXELS_PER_BLOCK};
 use kernels::das::geometry::Geometry;
 use kernels::das::output::{Items, Output};
 use kernels::das::sample::{Sample, Value};
 use kernels::das::voxel::Taps;
 use ndarray::{Array1, Array2, Array4, ArrayD, IxDyn};
 use num_complex::{Complex, Complex64};
+use std::marker::PhantomData;
 use warpbeam::{DasGeometry, DasOptions, Interpolation, Window};
 use wavefield::aperture::Aperture;
 use wavefield::phase::TurnsPerSample;
@@ -233,25 +234,25 @@ impl Setup {
             n_batch: self.n_batch as u32,
             n_vectors: n_vectors as u32,
         };
+        let taps = match self.options.interpolation {
+            Interpolation::Nearest => Taps::One,
+            Interpolation::Linear => Taps::Two,
+        };
+        let variant = S::variant(instructions, taps, tile).expect("a kernel for this type");
         let shape = Launch {
             grid: [
                 (n_voxels as u32).div_ceil(VOXELS_PER_BLOCK),
-                (self.n_batch as u32).div_ceil(S::items(instructions, tile)),
+                (self.n_batch as u32).div_ceil(variant.items),
                 self.n_parts() as u32,
             ],
             threads: THREADS,
-            shared_bytes: S::shared_bytes(instructions, tile),
+            shared_bytes: variant.shared_bytes,
         };
         let options = Options {
             seed,
             ..Options::default()
         };
-        let taps = match self.options.interpolation {
-            Interpolation::Nearest => Taps::One,
-            Interpolation::Linear => Taps::Two,
-        };
-        let kernel = S::kernel(instructions, taps, tile).expect("a kernel for this type");
-        launch_with(&kernel, shape, parameters, options).unwrap_or_else(|fault| panic!("{fault}"))
+        launch_with(&variant.kernel, shape, parameters, options).unwrap_or_else(|fault| panic!("{fault}"))
     }
 
     /// Runs and compares; answers the share of the allowed error.
@@ -357,6 +358,8 @@ trait Storage {
 
 struct Halves;
 struct ComplexHalves;
+struct Singles;
+struct ComplexSingles;
 
 macro_rules! as_they_are {
     ($($name:ident: $sample:ty, $bound:expr;)*) => { $(
@@ -367,7 +370,7 @@ macro_rules! as_they_are {
             fn store(data: &Array4<Self::Sample>) -> (Buffer<Self::Stored>, usize) {
                 let stored = data.map(|sample| sample.stored());
                 let n_vectors = data.dim().0.div_ceil(per_vector::<Self::Stored>());
-                (batch_inner(&stored.view().into_dyn(), Self::Stored::ZERO).0, n_vectors)
+                (batch_inner(&stored.view().into_dyn(), <Self::Stored as Sample>::ZERO).0, n_vectors)
             }
             fn bound(options: &DasOptions, largest_delay: f64) -> f64 {
                 let bound: fn(&DasOptions, f64) -> f64 = $bound;
@@ -378,10 +381,84 @@ macro_rules! as_they_are {
 }
 
 as_they_are! {
+    Halves: f16, |_, _| 1e-3;
     ComplexHalves: Complex<f16>, |_, _| 1e-3;
+    Singles: f32, |_, _| 1e-3;
+    ComplexSingles: Complex<f32>, |_, _| 1e-3;
 }
 
-const TILES: [Tile; 2] = [Tile::Wide, Tile::Narrow];
+/// Samples split into two planes of halves.
+struct SplitSamples<T>(PhantomData<T>);
+
+/// A sample in the planes of the nearest halves and of what they leave.
+trait Planes: TestSample {
+    type Half: Sample + Copy;
+    fn halves(self) -> [Self::Half; 2];
+}
+
+fn halves(number: f64) -> [F16; 2] {
+    let high = f16::from_f64(number);
+    [high, f16::from_f64(number - high.to_f64())].map(|half| F16(half.to_bits()))
+}
+
+macro_rules! planes {
+    ($($part:ty),*) => { $(
+        impl Planes for $part {
+            type Half = F16;
+            fn halves(self) -> [F16; 2] {
+                halves(self.value().re)
+            }
+        }
+
+        impl Planes for Complex<$part> {
+            type Half = Complex<F16>;
+            fn halves(self) -> [Complex<F16>; 2] {
+                let ([re, re_low], [im, im_low]) = (halves(self.value().re), halves(self.value().im));
+                [Complex::new(re, im), Complex::new(re_low, im_low)]
+            }
+        }
+    )* };
+}
+
+planes!(f32, i16);
+
+impl<T: Planes<Half: Element>> Storage for SplitSamples<T>
+where
+    Split<T::Half>: Instances<Value: Number>,
+{
+    const NAME: &'static str = T::NAME;
+    type Sample = T;
+    type Stored = Split<T::Half>;
+    fn store(data: &Array4<T>) -> (Buffer<Self::Stored>, usize) {
+        let (n_batch, n_channels, n_transmits, n_samples) = data.dim();
+        let pitch = n_batch.next_multiple_of(per_vector::<T::Half>());
+        let mut stored = Vec::new();
+        for q in 0..n_transmits {
+            for row in 0..n_channels * n_samples + SILENCE as usize {
+                for plane in 0..2 {
+                    for b in 0..pitch {
+                        stored.push(if row < n_channels * n_samples && b < n_batch {
+                            Split(data[[b, row / n_samples, q, row % n_samples]].halves()[plane])
+                        } else {
+                            Split(T::Half::ZERO)
+                        });
+                    }
+                }
+            }
+        }
+        (Buffer::new(&stored), pitch / per_vector::<T::Half>())
+    }
+    fn bound(options: &DasOptions, largest_delay: f64) -> f64 {
+        das_bound::<T>(options, largest_delay)
+    }
+}
+
+/// The tiles that there are kernels for.
+fn tiles<T: Storage>(instructions: Instructions) -> Vec<Tile> {
+    let tiles = [Tile::Wide, Tile::Narrow];
+    let exists = |tile: &Tile| T::Stored::variant(instructions, Taps::Two, *tile).is_some();
+    tiles.into_iter().filter(exists).collect()
+}
 
 /// Options that use all that a kernel can do.
 fn all_options(interpolation: Interpolation, is_complex: bool) -> DasOptions {
@@ -420,11 +497,12 @@ fn tight(rng: &mut Rng, n_voxels: usize, n_channels: usize, n_transmits: usize, 
 fn options_of<T: Storage>(instructions: Instructions) {
     let mut rng = rng();
     for interpolation in [Interpolation::Linear, Interpolation::Nearest] {
-        for tile in TILES {
+        for tile in tiles::<T>(instructions) {
             let case = Case {
                 channels: 11,
                 transmits: 2,
-                batch: T::Stored::items(instructions, tile) as usize + 3,
+                batch: T::Stored::variant(instructions, Taps::Two, tile).map_or(0, |variant| variant.items) as usize
+                    + 3,
                 // A warp, and voxels of the next one.
                 grid: vec![37],
                 elements: Elements::Convex,
@@ -444,6 +522,7 @@ fn options_of<T: Storage>(instructions: Instructions) {
 /// Delays that spread over 0 to 200 samples, any batch, voxels one and a prime.
 fn spreads_of<T: Storage>(instructions: Instructions) {
     let mut rng = rng();
+    let tiles = tiles::<T>(instructions);
     let shapes = [(0.0, 1), (7.0, 3), (8.0, 16), (40.0, 33), (200.0, 64), (3.0, 100)];
     for (turn, (spread, batch)) in shapes.into_iter().enumerate() {
         for interpolation in [Interpolation::Linear, Interpolation::Nearest] {
@@ -456,7 +535,11 @@ fn spreads_of<T: Storage>(instructions: Instructions) {
             let geometry = tight(&mut rng, n_voxels, 9, 2, spread);
             let samples = if spread > 100.0 { 256 } else { 96 };
             let what = format!("spread {spread} B {batch} voxels {n_voxels} {interpolation:?}");
-            Setup::new(geometry, options, samples, batch).check::<T>((instructions, TILES[turn % 2]), &mut rng, &what);
+            Setup::new(geometry, options, samples, batch).check::<T>(
+                (instructions, tiles[turn % tiles.len()]),
+                &mut rng,
+                &what,
+            );
         }
     }
 }
@@ -535,9 +618,12 @@ fn extras_of<T: Storage>(instructions: Instructions) {
 }
 
 macro_rules! on_every_form {
-    ($($name:ident: $storage:ident, $instructions:ident;)*) => { $(
+    ($($name:ident: $storage:ty, $instructions:ident;)*) => { $(
         mod $name {
-            use super::*;
+            use super::{
+                Complex, ComplexHalves, ComplexSingles, Halves, Instructions, Singles, SplitSamples, extras_of, options_of,
+                short_recordings_of, spreads_of,
+            };
 
             #[test]
             fn options() {
@@ -563,5 +649,14 @@ macro_rules! on_every_form {
 }
 
 on_every_form! {
+    real_f16: Halves, Mma;
     complex_f16: ComplexHalves, Mma;
+    f16_by_wmma: Halves, Wmma;
+    complex_f16_by_wmma: ComplexHalves, Wmma;
+    real_tf32: Singles, Mma;
+    complex_tf32: ComplexSingles, Mma;
+    real_f32: SplitSamples<f32>, Mma;
+    complex_f32: SplitSamples<Complex<f32>>, Mma;
+    real_i16: SplitSamples<i16>, Mma;
+    complex_i16: SplitSamples<Complex<i16>>, Mma;
 }

@@ -1,59 +1,43 @@
 //! The ring of columns in a warp's shared memory: a weight for each voxel, and where the column's samples are.
 
-use super::super::sample::Value;
 use super::{COLUMNS, RING, VOXELS, WARP};
 use cuda_std::half::F16;
-use cuda_std::{Global, Shared, copy, matrix, thread, warp};
-use num_complex::Complex;
+use cuda_std::{Element, Global, Shared, copy, matrix, thread, warp};
 
-/// A weight in parts: one if it is real, two if it is complex.
-pub(super) trait Weight: Value<Real = f32> {
-    /// A part.
-    fn part(self, part: u32) -> f32;
-}
-
-impl Weight for f32 {
-    #[inline(always)]
-    fn part(self, _: u32) -> f32 {
-        self
-    }
-}
-
-impl Weight for Complex<f32> {
-    #[inline(always)]
-    fn part(self, part: u32) -> f32 {
-        if part == 0 { self.re } else { self.im }
-    }
-}
-
-/// Weights in halves, a plane of all voxels for each part, column after column.
+/// Weights, a plane of all voxels for each of `PARTS` numbers, column after column.
 #[derive(Clone, Copy)]
-pub(super) struct Weights<const PARTS: u32> {
-    memory: Shared<F16>,
+pub(super) struct Weights<E, const PARTS: usize> {
+    memory: Shared<E>,
     /// The same memory.
     vectors: Shared<[u32; 4]>,
 }
 
-impl<const PARTS: u32> Weights<PARTS> {
-    /// Halves from column to column: eight more than there are weights, so that the same eight voxels of eight columns lie
+impl<E: Element, const PARTS: usize> Weights<E, PARTS> {
+    /// Numbers from column to column: 16 bytes more than there are weights, so that the same 16 bytes of eight columns lie
     /// in different banks.
-    const PITCH: u32 = PARTS * VOXELS + 8;
+    pub(super) const PITCH: u32 = PARTS as u32 * VOXELS + 16 / size_of::<E>() as u32;
 
     /// Bytes of shared memory.
-    pub(super) const BYTES: u32 = RING * Self::PITCH * 2;
+    pub(super) const BYTES: u32 = RING * Self::PITCH * size_of::<E>() as u32;
 
     /// # Safety
     ///
-    /// The block has [`Self::BYTES`] of shared memory from `offset`, a multiple of 16, on.
+    /// The block has [`Self::BYTES`] of shared memory from `offset`, a multiple of 32, on.
     #[inline(always)]
     pub(super) unsafe fn new(offset: u32) -> Self {
         // SAFETY: the caller's promise.
         unsafe {
             Self {
                 memory: Shared::new(offset, RING * Self::PITCH),
-                vectors: Shared::new(offset, RING * Self::PITCH / 8),
+                vectors: Shared::new(offset, Self::BYTES / 16),
             }
         }
+    }
+
+    /// The memory.
+    #[inline(always)]
+    pub(super) fn memory(&self) -> Shared<E> {
+        self.memory
     }
 
     /// Sets half of the ring to 0.
@@ -63,15 +47,15 @@ impl<const PARTS: u32> Weights<PARTS> {
     /// All lanes of the warp make this call, between two meetings.
     #[inline(always)]
     pub(super) unsafe fn clear(&self, half: u32) {
-        const MOST: usize = 4;
-        let vectors_per_column = PARTS * VOXELS / 8;
-        let lane = thread::lane();
+        const MOST: usize = 8;
+        let (of_column, lane) = (PARTS as u32 * VOXELS * size_of::<E>() as u32 / 16, thread::lane());
+        let first = half * COLUMNS * (Self::BYTES / RING / 16);
         cuda_std::unroll!(STEP in 0..MOST {
-            let vector = lane + STEP as u32 * WARP;
-            if STEP < 2 * PARTS as usize {
-                let (column, place) = (vector / vectors_per_column, vector % vectors_per_column);
-                // SAFETY: column and place are in range; every vector is one lane's.
-                unsafe { self.vectors.store((half * COLUMNS + column) * (Self::PITCH / 8) + place, [0; 4]) };
+            if (STEP as u32) < COLUMNS * of_column / WARP {
+                let vector = lane + STEP as u32 * WARP;
+                let at = vector / of_column * (Self::BYTES / RING / 16) + vector % of_column;
+                // SAFETY: in range, and every vector is one lane's.
+                unsafe { self.vectors.store(first + at, [0; 4]) };
             }
         });
     }
@@ -82,17 +66,27 @@ impl<const PARTS: u32> Weights<PARTS> {
     ///
     /// No other lane touches it before the next meeting.
     #[inline(always)]
-    pub(super) unsafe fn place<W: Weight>(&self, column: u32, weight: W) {
-        let at = column * Self::PITCH + thread::lane();
-        // SAFETY: the column is one of the ring's.
-        unsafe {
-            self.memory.store(at, F16::from_f32(weight.part(0)));
-            if PARTS == 2 {
-                self.memory.store(at + VOXELS, F16::from_f32(weight.part(1)));
-            }
-        }
+    pub(super) unsafe fn place(&self, column: u32, weight: [E; PARTS]) {
+        // SAFETY: the caller's promise.
+        unsafe { self.place_at(column, thread::lane(), weight) };
     }
 
+    /// As [`Self::place`], where the lane's voxel has another place.
+    ///
+    /// # Safety
+    ///
+    /// No other lane touches it before the next meeting.
+    #[inline(always)]
+    pub(super) unsafe fn place_at(&self, column: u32, place: u32, weight: [E; PARTS]) {
+        let at = column * Self::PITCH + place;
+        cuda_std::unroll!(PART in 0..PARTS {
+            // SAFETY: the column is one of the ring's.
+            unsafe { self.memory.store(at + PART as u32 * VOXELS, weight[PART]) };
+        });
+    }
+}
+
+impl<const PARTS: usize> Weights<F16, PARTS> {
     /// A part of the weights of half the ring's columns for 16 voxels, as an operand.
     ///
     /// # Safety
@@ -114,6 +108,8 @@ impl<const PARTS: u32> Weights<PARTS> {
 pub(super) struct Rows<const CHUNKS: u32> {
     memory: Shared<[u32; 4]>,
     vectors: Shared<u32>,
+    /// The same memory.
+    four_vectors: Shared<[u32; 4]>,
     /// The vector of each row that this lane copies.
     vector: u32,
 }
@@ -126,21 +122,23 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
     /// Bytes of shared memory.
     pub(super) const BYTES: u32 = COLUMNS * Self::PITCH * 16 + RING * 4;
 
-    /// For the vectors of a sample's `n_vectors` from `first_vector` on; the last one stands for all behind it.
+    /// For a tile of each of a sample's `planes` of `n_vectors`; the last vector stands for all behind it.
     ///
     /// # Safety
     ///
     /// The block has [`Self::BYTES`] of shared memory from `offset`, a multiple of 16, on.
     #[inline(always)]
-    pub(super) unsafe fn new(offset: u32, first_vector: u32, n_vectors: u32) -> Self {
+    pub(super) unsafe fn new(offset: u32, tile: u32, planes: u32, n_vectors: u32) -> Self {
         const { assert!(CHUNKS.is_multiple_of(8) && CHUNKS <= WARP / 2) };
-        let vector = first_vector + thread::lane() % CHUNKS;
+        let (chunk, of_plane) = (thread::lane() % CHUNKS, CHUNKS / planes);
+        let vector = (tile * of_plane + chunk % of_plane).min(n_vectors - 1) + chunk / of_plane * n_vectors;
         // SAFETY: the caller's promise.
         unsafe {
             Self {
                 memory: Shared::new(offset, COLUMNS * Self::PITCH),
                 vectors: Shared::new(offset + COLUMNS * Self::PITCH * 16, RING),
-                vector: vector.min(n_vectors - 1),
+                four_vectors: Shared::new(offset + COLUMNS * Self::PITCH * 16, RING / 4),
+                vector,
             }
         }
     }
@@ -156,6 +154,37 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
         unsafe { self.vectors.store(column, vector) };
     }
 
+    /// Rows that this lane copies a vector of: the first, and how many. Groups of lanes share a row.
+    #[inline(always)]
+    fn rows_of_lane() -> (u32, u32) {
+        let count = COLUMNS * CHUNKS / WARP;
+        (thread::lane() / CHUNKS * count, count)
+    }
+
+    /// The vectors of the transmit that this lane copies for half the ring, as many as [`Self::rows_of_lane`] says.
+    ///
+    /// # Safety
+    ///
+    /// All columns of the half were assigned before the last meeting.
+    #[inline(always)]
+    unsafe fn sources(&self, half: u32) -> [[u32; 4]; 2] {
+        let (first_row, count) = Self::rows_of_lane();
+        let first = (half * COLUMNS + first_row) / 4;
+        // SAFETY: the caller's promise.
+        unsafe {
+            let low = self.four_vectors.load(first);
+            let high = if count > 4 {
+                self.four_vectors.load(first + 1)
+            } else {
+                low
+            };
+            [
+                low.map(|vector| vector + self.vector),
+                high.map(|vector| vector + self.vector),
+            ]
+        }
+    }
+
     /// Starts to copy the samples of half the ring's columns.
     ///
     /// # Safety
@@ -165,21 +194,46 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
     #[inline(always)]
     pub(super) unsafe fn request(&self, half: u32, transmit: Global<[u32; 4]>) {
         const MOST: usize = 8;
-        // Groups of lanes copy a row at a time, and consecutive rows one after the other.
-        let rows_per_group = COLUMNS * CHUNKS / WARP;
-        let (group, chunk) = (thread::lane() / CHUNKS, thread::lane() % CHUNKS);
-        let first_row = group * rows_per_group;
+        let (first_row, count) = Self::rows_of_lane();
+        let to = first_row * Self::PITCH + thread::lane() % CHUNKS;
         // SAFETY: the caller's promise; rows and vectors are in range.
         unsafe {
+            let from = self.sources(half);
             cuda_std::unroll!(ROW in 0..MOST {
-                if (ROW as u32) < rows_per_group {
-                    let row = first_row + ROW as u32;
-                    let vector = self.vectors.load(half * COLUMNS + row) + self.vector;
-                    copy::start::<[u32; 4], 16>(self.memory, row * Self::PITCH + chunk, transmit, u64::from(vector));
+                if (ROW as u32) < count {
+                    let vector = u64::from(from[ROW / 4][ROW % 4]);
+                    copy::start::<[u32; 4], 16>(self.memory, to + ROW as u32 * Self::PITCH, transmit, vector);
                 }
             });
         }
         copy::commit();
+    }
+
+    /// Copies the samples of half the ring's columns through registers.
+    ///
+    /// # Safety
+    ///
+    /// As [`Self::request`].
+    #[inline(always)]
+    pub(super) unsafe fn copy(&self, half: u32, transmit: Global<[u32; 4]>) {
+        const MOST: usize = 8;
+        let (first_row, count) = Self::rows_of_lane();
+        let to = first_row * Self::PITCH + thread::lane() % CHUNKS;
+        // SAFETY: the caller's promise; rows and vectors are in range.
+        unsafe {
+            let from = self.sources(half);
+            let mut samples = [[0_u32; 4]; MOST];
+            cuda_std::unroll!(ROW in 0..MOST {
+                if (ROW as u32) < count {
+                    samples[ROW] = transmit.load(u64::from(from[ROW / 4][ROW % 4]));
+                }
+            });
+            cuda_std::unroll!(ROW in 0..MOST {
+                if (ROW as u32) < count {
+                    self.memory.store(to + ROW as u32 * Self::PITCH, samples[ROW]);
+                }
+            });
+        }
     }
 
     /// Waits for the samples, and meets.
@@ -203,5 +257,21 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
     pub(super) unsafe fn vector(&self, row: u32, vector: u32) -> [u32; 4] {
         // SAFETY: the caller's promise.
         unsafe { self.memory.load(row * Self::PITCH + vector) }
+    }
+
+    /// Eight batch items of half precision in each of two chunks, `chunk` and the one `step` behind it, as two operands.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp make this call; the chunks are in range, and were waited for.
+    #[inline(always)]
+    pub(super) unsafe fn operands(&self, chunk: u32, step: u32) -> [[u32; 2]; 2] {
+        let lane = thread::lane();
+        // Matrices: columns 0 to 7 and 8 to 15 of one chunk, then of the other.
+        let row = lane % 8 + lane / 8 % 2 * 8;
+        // SAFETY: the rows are in range.
+        let [a, b, c, d] =
+            unsafe { matrix::ldmatrix_transposed::<_, 4>(self.memory, row * Self::PITCH + chunk + lane / 16 * step) };
+        [[a, b], [c, d]]
     }
 }

@@ -24,20 +24,27 @@
 //! transmit's end silence fills the columns up. Voxels of a sparse list that are on different transmits in the same entry
 //! take turns.
 //!
+//! Halves hold a voxel's weights times [`SCALE`], which the sums take back: amplitudes up to 15 neither overflow nor, down
+//! to 2⁻²⁶, sink below the normal numbers.
+//!
 //! Unused samples of a set are multiplied by 0: what is not a number spreads over the tile's voxels within its batch
 //! item.
 
 mod columns;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 pub mod halves;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
+pub mod split;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
+pub mod tf32;
+pub mod tiles;
 
 use super::batch::SILENCE;
 use super::geometry::Geometry;
 use super::output::Output;
 use super::sample::{Sample, Value};
-use columns::Weight;
 use cuda_std::half::F16;
-use cuda_std::{Global, Parameters, thread, warp};
+use cuda_std::{Element, Global, Parameters, thread, warp};
 use num_complex::Complex;
 use wavefield::sampling::{in_range, linear, nearest};
 
@@ -59,6 +66,9 @@ pub const COLUMNS: u32 = 16;
 /// Columns that a warp holds: those that are multiplied next, and those that are being filled.
 const RING: u32 = 2 * COLUMNS;
 
+/// What weights in halves are multiplied by.
+pub const SCALE: f32 = 4096.0;
+
 /// The kernel's parameters.
 #[repr(C)]
 #[derive(Clone, Copy)]
@@ -72,23 +82,80 @@ pub struct DasDistinct<S: Sample> {
     pub output: Output<S::Value>,
     /// Batch items in `samples`, padding excluded.
     pub n_batch: u32,
-    /// Vectors of 16 bytes in a sample's batch.
+    /// Vectors of 16 bytes in a sample's batch, in each plane if there are two.
     pub n_vectors: u32,
 }
 
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
 unsafe impl<S: Sample> Parameters for DasDistinct<S> {}
 
+/// A sample in single precision, or of 16 bits, as two halves: the nearest one, and what is left of the number.
+///
+/// Each sample has a plane of the whole batch for the first, and one for the second behind it. What a sample of 16 bits
+/// loses is nothing; one in single precision keeps 22 bits where it is not below 2⁻³.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+#[repr(transparent)]
+pub struct Split<S>(pub S);
+
+// SAFETY: a number or two.
+unsafe impl<S: Element> Element for Split<S> {}
+
+impl<S: Sample> Sample for Split<S> {
+    type Value = S::Value;
+    const ZERO: Self = Self(S::ZERO);
+
+    #[inline(always)]
+    fn widen(self) -> S::Value {
+        self.0.widen()
+    }
+}
+
+/// The memory of a form, a ring of weights and rows of samples, does what it has to do with columns.
+macro_rules! ring {
+    ($value:ty: |$form:ident, $column:ident, $weight:ident| $place:expr) => {
+        #[inline(always)]
+        unsafe fn clear(&self, half: u32) {
+            // SAFETY: the caller's promise.
+            unsafe { self.weights.clear(half) };
+        }
+
+        #[inline(always)]
+        unsafe fn place(&self, $column: u32, $weight: $value) {
+            let $form = self;
+            // SAFETY: the caller's promise.
+            unsafe { $place };
+        }
+
+        #[inline(always)]
+        unsafe fn assign(&self, column: u32, vector: u32) {
+            // SAFETY: the caller's promise.
+            unsafe { self.rows.assign(column, vector) };
+        }
+    };
+    (copies) => {
+        #[inline(always)]
+        unsafe fn request(&self, half: u32, transmit: Global<[u32; 4]>) {
+            // SAFETY: the caller's promise.
+            unsafe { self.rows.request(half, transmit) };
+        }
+    };
+}
+use ring;
+
 /// How a warp multiplies.
 trait Form: Copy {
     /// A sample.
-    type Stored: Sample<Value: Weight>;
+    type Stored: Sample<Value: Value<Real = f32>>;
     /// A lane's share of the tile's sums.
     type Sums;
     /// Batch items of a tile.
     const ITEMS: u32;
-    /// A warp's shared memory.
+    /// Bytes of a warp's shared memory, a multiple of 32.
     const BYTES: u32;
+    /// What weights are multiplied by.
+    const SCALE: f32;
+    /// Planes of a sample, each of the whole batch.
+    const PLANES: u32 = 1;
 
     /// The form of this warp, for a tile of batch items.
     ///
@@ -120,6 +187,28 @@ trait Form: Copy {
     ///
     /// No other lane says it too.
     unsafe fn assign(&self, column: u32, vector: u32);
+
+    /// The smallest number of the warp.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp make this call.
+    #[inline(always)]
+    unsafe fn least(number: i32) -> i32 {
+        // SAFETY: the caller's promise.
+        unsafe { warp::reduce_min(number) }
+    }
+
+    /// The union of the warp's sets.
+    ///
+    /// # Safety
+    ///
+    /// All lanes of the warp make this call.
+    #[inline(always)]
+    unsafe fn union(set: u32) -> u32 {
+        // SAFETY: the caller's promise.
+        unsafe { warp::reduce_or(set) }
+    }
 
     /// Requests the samples of half a ring.
     ///
@@ -166,7 +255,7 @@ const MORE: u32 = 1 << 31;
 ///
 /// The geometry holds the channel.
 #[inline(always)]
-unsafe fn contribution<V: Weight, const TAPS: u32>(
+unsafe fn contribution<V: Value<Real = f32>, const TAPS: u32>(
     geometry: &Geometry<f32>,
     position: [f32; 3],
     [offset, weight, phase]: [f32; 3],
@@ -216,8 +305,9 @@ unsafe fn das_distinct<F: Form, const TAPS: u32>(p: DasDistinct<F::Stored>) {
             p.samples.cast::<[u32; 4]>(),
         )
     };
-    let silence = geometry.n_channels * geometry.n_samples as u32 * p.n_vectors;
-    let vectors_of_transmit = u64::from(silence + SILENCE * p.n_vectors);
+    let pitch = F::PLANES * p.n_vectors;
+    let silence = geometry.n_channels * geometry.n_samples as u32 * pitch;
+    let vectors_of_transmit = u64::from(silence + SILENCE * pitch);
     let [first_channel, end] = part.channels;
     let mut sums = F::zero();
     // The ring's next column, and whether samples of the other half are on their way.
@@ -232,7 +322,7 @@ unsafe fn das_distinct<F: Form, const TAPS: u32>(p: DasDistinct<F::Stored>) {
             let own_entry = geometry.entry(entry, voxel, part.transmits);
             let mut is_waiting = has_voxel && own_entry.weight != 0.0;
             loop {
-                let transmit = warp::reduce_min(if is_waiting { own_entry.transmit as i32 } else { NONE });
+                let transmit = F::least(if is_waiting { own_entry.transmit as i32 } else { NONE });
                 if transmit == NONE {
                     break;
                 }
@@ -240,7 +330,7 @@ unsafe fn das_distinct<F: Form, const TAPS: u32>(p: DasDistinct<F::Stored>) {
                 is_waiting &= !is_on;
                 let of_transmit = samples.from(transmit as u64 * vectors_of_transmit);
                 let find = |channel: u32| {
-                    let of_entry = [own_entry.offset, own_entry.weight, own_entry.phase];
+                    let of_entry = [own_entry.offset, own_entry.weight * F::SCALE, own_entry.phase];
                     let is_wanted = is_on && channel < end;
                     contribution::<ValueOf<F>, TAPS>(geometry, position, of_entry, channel.min(end - 1), is_wanted)
                 };
@@ -249,12 +339,12 @@ unsafe fn das_distinct<F: Form, const TAPS: u32>(p: DasDistinct<F::Stored>) {
                 // One channel more: the silence.
                 while channel <= end {
                     let following = find(channel + 1);
-                    let least = warp::reduce_min(own.sample);
+                    let least = F::least(own.sample);
                     let distance = own.sample.wrapping_sub(least) as u32;
                     let counts = own.sample != NONE;
                     let is_here = counts && distance <= COLUMNS - TAPS;
                     let taps = (1 << TAPS) - 1;
-                    let set = warp::reduce_or(if is_here {
+                    let set = F::union(if is_here {
                         taps << distance
                     } else if counts {
                         MORE
@@ -266,7 +356,7 @@ unsafe fn das_distinct<F: Form, const TAPS: u32>(p: DasDistinct<F::Stored>) {
                     let (set, first_vector, step) = if channel < end {
                         // Of an empty set it is any number.
                         let sample = (channel * geometry.n_samples as u32).wrapping_add(least as u32);
-                        (set, sample.wrapping_mul(p.n_vectors), p.n_vectors)
+                        (set, sample.wrapping_mul(pitch), pitch)
                     } else {
                         // As many as are missing: none if nothing has begun.
                         ((1 << ((COLUMNS - filled) % COLUMNS)) - 1, silence, 0)
@@ -335,8 +425,10 @@ pub enum Tile {
 /// Which instructions multiply.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Instructions {
-    /// `mma.sync`, and copies past the registers; from `sm_80` on.
+    /// `mma.sync`, and copies past the registers; from `sm_80` on. Samples in single precision are multiplied in TF32.
     Mma,
+    /// `wmma`; from `sm_70` on, for halves.
+    Wmma,
 }
 
 /// Kernels of a form, with taps, registers, warp operations and matrix operations.
@@ -364,29 +456,22 @@ use kernels_of;
 /// What the launching side needs to know: for each sample type, instructions and tile the form, and its kernels for linear
 /// and nearest interpolation.
 macro_rules! instances {
-    ($($stored:ty { $($instructions:ident, $tile:ident: $module:ident::$form:ident<$($number:literal),*>, $linear:ident, $nearest:ident;)* })*) => {
+    ($($stored:ty { $(
+        $instructions:ident, $tile:ident: $module:ident::$form:ident<$($number:literal),*>, $linear:ident, $nearest:ident;
+    )* })*) => {
         cuda_std::on_host! { $(
             impl Instances for $stored {
-                fn kernel(instructions: Instructions, taps: Taps, tile: Tile) -> Option<cuda_std::Kernel<DasDistinct<Self>>> {
-                    match (instructions, tile, taps) {
-                        $(
-                            (Instructions::$instructions, Tile::$tile, Taps::Two) => Some($module::$linear),
-                            (Instructions::$instructions, Tile::$tile, Taps::One) => Some($module::$nearest),
-                        )*
-                    }
-                }
-
-                fn items(instructions: Instructions, tile: Tile) -> u32 {
-                    match (instructions, tile) {
-                        $((Instructions::$instructions, Tile::$tile) => <$module::$form<$($number),*> as Form>::ITEMS,)*
-                    }
-                }
-
-                fn shared_bytes(instructions: Instructions, tile: Tile) -> u32 {
-                    let of_warp = match (instructions, tile) {
-                        $((Instructions::$instructions, Tile::$tile) => <$module::$form<$($number),*> as Form>::BYTES,)*
+                fn variant(instructions: Instructions, taps: Taps, tile: Tile) -> Option<Variant<Self>> {
+                    let (kernel, items, bytes_of_warp) = match (instructions, tile, taps) {
+                        $((Instructions::$instructions, Tile::$tile, _) => (
+                            if taps == Taps::One { $module::$nearest } else { $module::$linear },
+                            <$module::$form<$($number),*> as Form>::ITEMS,
+                            <$module::$form<$($number),*> as Form>::BYTES,
+                        ),)*
+                        #[allow(unreachable_patterns, reason = "some types have every variant")]
+                        _ => return None,
                     };
-                    THREADS / WARP * of_warp
+                    Some(Variant { kernel, items, shared_bytes: THREADS / WARP * bytes_of_warp })
                 }
             }
         )* }
@@ -394,22 +479,44 @@ macro_rules! instances {
 }
 
 cuda_std::on_host! {
+    /// A kernel and what its launch needs.
+    pub struct Variant<S: Sample> {
+        /// The kernel.
+        pub kernel: cuda_std::Kernel<DasDistinct<S>>,
+        /// Batch items of a tile.
+        pub items: u32,
+        /// Bytes of a block's shared memory.
+        pub shared_bytes: u32,
+    }
+
     /// A sample type, and this family's kernels for it.
     pub trait Instances: Sample {
         /// The kernel with these instructions, this interpolation and this tile, where there is one.
-        fn kernel(instructions: Instructions, taps: Taps, tile: Tile) -> Option<cuda_std::Kernel<DasDistinct<Self>>>;
-
-        /// Batch items of its tile.
-        fn items(instructions: Instructions, tile: Tile) -> u32;
-
-        /// Shared memory of its block.
-        fn shared_bytes(instructions: Instructions, tile: Tile) -> u32;
+        fn variant(instructions: Instructions, taps: Taps, tile: Tile) -> Option<Variant<Self>>;
     }
 }
 
 instances! {
+    F16 {
+        Mma, Wide: halves::RealHalves<16, 16>, das_distinct_f16_linear_wide, das_distinct_f16_nearest_wide;
+        Mma, Narrow: halves::RealHalves<8, 8>, das_distinct_f16_linear_narrow, das_distinct_f16_nearest_narrow;
+        Wmma, Narrow: tiles::RealTiles<4, 8>, das_distinct_f16_linear_wmma, das_distinct_f16_nearest_wmma;
+    }
     Complex<F16> {
         Mma, Wide: halves::ComplexHalves<8, 16>, das_distinct_cf16_linear_wide, das_distinct_cf16_nearest_wide;
         Mma, Narrow: halves::ComplexHalves<4, 8>, das_distinct_cf16_linear_narrow, das_distinct_cf16_nearest_narrow;
+        Wmma, Narrow: tiles::ComplexTiles<4, 8>, das_distinct_cf16_linear_wmma, das_distinct_cf16_nearest_wmma;
+    }
+    Split<F16> {
+        Mma, Narrow: split::RealSplit<8, 16>, das_distinct_split_linear, das_distinct_split_nearest;
+    }
+    Split<Complex<F16>> {
+        Mma, Narrow: split::ComplexSplit<4, 16>, das_distinct_csplit_linear, das_distinct_csplit_nearest;
+    }
+    f32 {
+        Mma, Narrow: tf32::RealTf32<8, 16>, das_distinct_tf32_linear, das_distinct_tf32_nearest;
+    }
+    Complex<f32> {
+        Mma, Narrow: tf32::ComplexTf32<4, 16>, das_distinct_ctf32_linear, das_distinct_ctf32_nearest;
     }
 }
