@@ -22,9 +22,28 @@ impl F16 {
         crate::backend::f16_pair_to_f32(word)
     }
 
+    /// The lower halves of two words as one word, and the upper halves as another.
+    #[inline(always)]
+    pub fn transpose_pairs(first: u32, second: u32) -> [u32; 2] {
+        crate::backend::transpose_halves(first, second)
+    }
+
     /// The nearest half, ties to even; overflow is infinite.
     #[inline(always)]
     pub fn from_f32(value: f32) -> Self {
         Self(crate::backend::f32_to_f16(value))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::F16;
+
+    #[test]
+    fn pairs_transpose() {
+        assert_eq!(
+            F16::transpose_pairs(0x1234_5678, 0x9abc_def0),
+            [0xdef0_5678, 0x9abc_1234]
+        );
     }
 }

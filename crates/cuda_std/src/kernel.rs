@@ -120,8 +120,16 @@ macro_rules! kernels {
 ///
 /// An array that is indexed by a loop's variable lives in memory; indexed by constants it lives in registers. The
 /// compiler unrolls small loops by itself, but not those that matter.
+///
+/// Or for `I` of a list of literals: loops in loops would be written out 16 times each otherwise, needed or not.
 #[macro_export]
 macro_rules! unroll {
+    ($index:ident in [$($value:literal),*] $body:block) => {
+        $({
+            const $index: usize = $value;
+            $body
+        })*
+    };
     ($index:ident in 0..$count:ident $body:block) => {
         $crate::unroll!(@ $index $count $body 0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15)
     };

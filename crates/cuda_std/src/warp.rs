@@ -153,3 +153,17 @@ pub unsafe fn reduce_max(value: i32) -> i32 {
     // SAFETY: the caller's promise.
     unsafe { backend::reduce_max(value) }
 }
+
+/// The bits that any lane has set.
+///
+/// One instruction from `sm_80` on, five shuffles before.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp make this call.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn reduce_or(value: u32) -> u32 {
+    // SAFETY: the caller's promise.
+    unsafe { backend::reduce_or(value) }
+}

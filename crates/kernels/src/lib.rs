@@ -14,6 +14,7 @@ use cuda_std::KernelInfo;
 pub const FAMILIES: &[&[KernelInfo]] = &[
     das::voxel::KERNELS,
     das::batch::KERNELS,
+    das::distinct::tiles::KERNELS,
     das::permute::KERNELS,
     das::scale::KERNELS,
     probe::KERNELS,
@@ -21,5 +22,10 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
 
 cuda_std::on_host! {
     /// The kernels that need `sm_80`, a family a slice; PTX for less does not have them.
-    pub const FAMILIES_FROM_SM_80: &[&[KernelInfo]] = &[probe::sm_80::KERNELS];
+    pub const FAMILIES_FROM_SM_80: &[&[KernelInfo]] = &[
+        das::distinct::halves::KERNELS,
+        das::distinct::split::KERNELS,
+        das::distinct::tf32::KERNELS,
+        probe::sm_80::KERNELS,
+    ];
 }

@@ -2,6 +2,7 @@
 //! what was measured on hardware.
 
 mod das_batch;
+mod das_distinct;
 mod das_inputs;
 mod das_voxel;
 mod payload;

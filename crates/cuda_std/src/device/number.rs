@@ -33,6 +33,21 @@ pub(crate) fn split_halves(word: u32, upper: u32) -> [u32; 2] {
     [low, high]
 }
 
+/// The lower halves of two words, and the upper ones.
+#[inline(always)]
+pub(crate) fn transpose_halves(first: u32, second: u32) -> [u32; 2] {
+    let (low, high): (u32, u32);
+    // SAFETY: registers only.
+    unsafe {
+        core::arch::asm!(
+            "prmt.b32 {0}, {2}, {3}, 0x5410; prmt.b32 {1}, {2}, {3}, 0x7632;",
+            out(reg32) low, lateout(reg32) high, in(reg32) first, in(reg32) second,
+            options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    [low, high]
+}
+
 #[inline(always)]
 pub(crate) fn f32_to_f16(value: f32) -> u16 {
     (value as f16).to_bits()

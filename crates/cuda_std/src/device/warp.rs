@@ -27,6 +27,9 @@ unsafe extern "C" {
     #[cfg(target_feature = "sm_80")]
     #[link_name = "llvm.nvvm.redux.sync.max"]
     fn redux_max(value: i32, mask: u32) -> i32;
+    #[cfg(target_feature = "sm_80")]
+    #[link_name = "llvm.nvvm.redux.sync.or"]
+    fn redux_or(value: u32, mask: u32) -> u32;
 }
 
 #[inline(always)]
@@ -89,6 +92,16 @@ pub(crate) unsafe fn reduce_max(value: i32) -> i32 {
     #[cfg(not(target_feature = "sm_80"))]
     // SAFETY: all lanes arrive, by the caller's promise.
     return unsafe { fold(value, i32::max) };
+}
+
+#[inline(always)]
+pub(crate) unsafe fn reduce_or(value: u32) -> u32 {
+    #[cfg(target_feature = "sm_80")]
+    // SAFETY: all lanes arrive, by the caller's promise.
+    return unsafe { redux_or(value, ALL) };
+    #[cfg(not(target_feature = "sm_80"))]
+    // SAFETY: all lanes arrive, by the caller's promise.
+    return unsafe { fold(value as i32, |a, b| a | b) } as u32;
 }
 
 #[cfg(not(target_feature = "sm_80"))]

@@ -19,6 +19,7 @@ pub(super) enum Operation {
     MatchAny,
     ReduceMin,
     ReduceMax,
+    ReduceOr,
     Matrix(matrix::Operation),
 }
 
@@ -30,7 +31,7 @@ impl Operation {
             Self::ShuffleIndex | Self::ShuffleXor | Self::ShuffleUp | Self::ShuffleDown => Instruction::Shuffle,
             Self::Ballot => Instruction::Vote,
             Self::MatchAny => Instruction::Match,
-            Self::ReduceMin | Self::ReduceMax => Instruction::Reduction,
+            Self::ReduceMin | Self::ReduceMax | Self::ReduceOr => Instruction::Reduction,
             Self::Matrix(operation) => operation.instruction(),
         }
     }
@@ -57,6 +58,7 @@ impl Block {
             ),
             Operation::ReduceMin => values.iter().map(|&value| value as i32).min().map(|least| least as u32),
             Operation::ReduceMax => values.iter().map(|&value| value as i32).max().map(|most| most as u32),
+            Operation::ReduceOr => Some(values.iter().fold(0, |bits, value| bits | value)),
             _ => None,
         };
         for (lane, registers) in registers.iter_mut().enumerate() {
@@ -98,6 +100,7 @@ collectives! {
     match_any(value: u32) = MatchAny;
     reduce_min(value: i32) = ReduceMin;
     reduce_max(value: i32) = ReduceMax;
+    reduce_or(value: u32) = ReduceOr;
 }
 
 #[track_caller]

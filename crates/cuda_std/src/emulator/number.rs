@@ -16,6 +16,11 @@ pub(crate) fn split_halves(word: u32, upper: u32) -> [u32; 2] {
 }
 
 #[inline(always)]
+pub(crate) fn transpose_halves(first: u32, second: u32) -> [u32; 2] {
+    [first & 0xffff | second << 16, first >> 16 | second & 0xffff_0000]
+}
+
+#[inline(always)]
 pub(crate) fn f32_to_f16(value: f32) -> u16 {
     // The device has one NaN.
     if value.is_nan() {

@@ -268,7 +268,7 @@ pub fn sm_80_outcomes<M: Machine>(machine: &M) -> Result<Vec<Outcome>, M::Error>
         blocks,
         threads: THREADS,
         shared_bytes: 0,
-        output_words: 2 * blocks * THREADS,
+        output_words: sm_80::REDUCE_WORDS * blocks * THREADS,
     };
     let input = random.words((blocks * THREADS) as usize);
     let reduce = run(machine, "probe_reduce", &sm_80::probe_reduce, &shape, input, UNWRITTEN, &bits)?;
