@@ -15,10 +15,11 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     das::voxel::KERNELS,
     das::batch::KERNELS,
     das::permute::KERNELS,
+    das::permute_rows::KERNELS,
     probe::KERNELS,
 ];
 
 cuda_std::on_host! {
     /// The kernels that need `sm_80`, a family a slice; PTX for less does not have them.
-    pub const FAMILIES_FROM_SM_80: &[&[KernelInfo]] = &[probe::sm_80::KERNELS];
+    pub const FAMILIES_FROM_SM_80: &[&[KernelInfo]] = &[das::window::KERNELS, probe::sm_80::KERNELS];
 }

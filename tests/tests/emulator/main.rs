@@ -4,6 +4,7 @@
 mod das_batch;
 mod das_inputs;
 mod das_voxel;
+mod das_window;
 mod payload;
 mod permute;
 mod probes;

@@ -4,5 +4,8 @@ pub mod batch;
 pub mod geometry;
 pub mod output;
 pub mod permute;
+pub mod permute_rows;
 pub mod sample;
 pub mod voxel;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
+pub mod window;
