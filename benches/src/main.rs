@@ -52,6 +52,8 @@ fn main() -> anyhow::Result<()> {
         "voxel" => Algorithm::Voxel,
         "batch" => Algorithm::Batch,
         "frame" => Algorithm::Frame,
+        "distinct" => Algorithm::Distinct,
+        "window" => Algorithm::Window,
         "auto" => Algorithm::Auto,
         other => bail!("there is no algorithm {other:?}; voxel, batch and auto are possible"),
     };

@@ -1,23 +1,26 @@
 //! Errors against their bounds.
 
 use crate::das::Terms;
-use crate::sample::{Precision, TestSample};
+use crate::sample::{Precision, TestSample, is_half};
 use ndarray::{Array2, ArrayD};
 use num_complex::Complex64;
-use warpbeam::DasOptions;
+use warpbeam::{Algorithm, DasOptions};
 
 /// The bound on the relative L2 error of a delay-and-sum.
 ///
 /// In double precision 1e-12. In single `1e-5 + 2⁻²⁴·d_max·(|κ| + 2)`: a delay of d samples cannot be rounded better,
 /// and turns into amplitude through the slope between samples and into phase through κ. Against samples rounded to
-/// their storage type it holds for integers and halves as well. Where `f32` samples may be rounded to halves, 1e-3.
+/// their storage type it holds for integers and halves as well. Where `f32` samples may be rounded to halves or to TF32, and
+/// where weights are multiplied as halves, 1e-3.
 pub fn das_bound<T: TestSample>(options: &DasOptions, largest_delay: f64) -> f64 {
     let kappa = if T::IS_COMPLEX {
         options.phase_per_sample.abs()
     } else {
         0.0
     };
-    if options.precision != warpbeam::Precision::Full && size_of::<T>() > 2 * T::PARTS {
+    let has_matrix_products = matches!(options.algorithm, Algorithm::Distinct | Algorithm::Window);
+    let may_round = options.precision != warpbeam::Precision::Full && size_of::<T>() > 2 * T::PARTS;
+    if may_round || has_matrix_products && (is_half::<T>() || options.precision != warpbeam::Precision::Full) {
         return 1e-3;
     }
     match T::PRECISION {

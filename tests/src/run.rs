@@ -1,18 +1,24 @@
 //! Running a plan in both ways that it offers.
 
 use crate::bits::assert_same_bits;
-use crate::sample::{Precision, TestSample};
+use crate::sample::{Precision, TestSample, is_half};
 use ndarray::{Array4, ArrayD, Dimension, IxDyn};
-use warpbeam::{Algorithm, Backend, DasGeometry, DasOptions, DasPlan, Tensor};
+use warpbeam::{Algorithm, Backend, DasGeometry, DasOptions, DasPlan, Interpolation, Tensor};
 
-/// The algorithms that a backend has for a sample type, `Auto` last; the CPU has one for all.
-pub fn algorithms<T: TestSample>(backend: &Backend) -> Vec<Algorithm> {
+/// The algorithms that a backend has for a sample type and an interpolation, `Auto` last; the CPU has one for all.
+pub fn algorithms<T: TestSample>(backend: &Backend, interpolation: Interpolation) -> Vec<Algorithm> {
     if !backend.is_cuda() {
         return vec![Algorithm::Auto];
     }
     let mut algorithms = vec![Algorithm::Voxel, Algorithm::Frame];
     if T::PRECISION == Precision::Single {
         algorithms.push(Algorithm::Batch);
+        if matches!(interpolation, Interpolation::Nearest | Interpolation::Linear) {
+            algorithms.push(Algorithm::Distinct);
+        }
+        if is_half::<T>() && interpolation == Interpolation::Linear {
+            algorithms.push(Algorithm::Window);
+        }
     }
     algorithms.push(Algorithm::Auto);
     algorithms

@@ -55,6 +55,11 @@ pub trait TestSample: Sample<Sum: std::fmt::Debug> + std::fmt::Debug {
     fn sum_from(value: f64) -> Self::Sum;
 }
 
+/// Whether a sample's parts are halves.
+pub fn is_half<T: TestSample>() -> bool {
+    T::IS_FLOATING && size_of::<T>() == 2 * T::PARTS
+}
+
 /// The part of a complex sample, or a real sample.
 trait Part: Copy {
     fn random_part(rng: &mut Rng) -> Self;

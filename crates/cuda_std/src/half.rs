@@ -35,9 +35,50 @@ impl F16 {
     }
 }
 
+/// Two halves in a word, the lower index in the lower half: what matrix instructions take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(transparent)]
+pub struct F16Pair(pub u32);
+
+impl F16Pair {
+    /// The nearest halves, the first in the lower half.
+    #[inline(always)]
+    pub fn from_f32(values: [f32; 2]) -> Self {
+        Self(crate::backend::f32_to_f16_pair(values))
+    }
+
+    /// The products, half by half, each rounded once.
+    #[inline(always)]
+    #[must_use]
+    pub fn multiply(self, other: Self) -> Self {
+        Self(crate::backend::f16_pair_multiply(self.0, other.0))
+    }
+
+    /// Both signs turned.
+    #[inline(always)]
+    #[must_use]
+    pub fn negate(self) -> Self {
+        Self(self.0 ^ 0x8000_8000)
+    }
+
+    /// The lower half, twice.
+    #[inline(always)]
+    #[must_use]
+    pub fn low_twice(self) -> Self {
+        Self(crate::backend::repeat_half::<false>(self.0))
+    }
+
+    /// The upper half, twice.
+    #[inline(always)]
+    #[must_use]
+    pub fn high_twice(self) -> Self {
+        Self(crate::backend::repeat_half::<true>(self.0))
+    }
+}
+
 #[cfg(test)]
 mod tests {
-    use super::F16;
+    use super::{F16, F16Pair};
 
     #[test]
     fn pairs_transpose() {
@@ -45,5 +86,22 @@ mod tests {
             F16::transpose_pairs(0x1234_5678, 0x9abc_def0),
             [0xdef0_5678, 0x9abc_1234]
         );
+    }
+
+    #[test]
+    fn pairs_are_their_halves() {
+        let halves = |pair: F16Pair| [F16(pair.0 as u16), F16((pair.0 >> 16) as u16)];
+        for step in -400_i32..400 {
+            let (a, b) = (step as f32 * 0.37, (step as f32 * 0.11).sin() * 3.0);
+            let pair = F16Pair::from_f32([a, b]);
+            let [low, high] = halves(pair);
+            assert_eq!([low, high], [F16::from_f32(a), F16::from_f32(b)]);
+            assert_eq!(halves(pair.low_twice()), [low, low]);
+            assert_eq!(halves(pair.high_twice()), [high, high]);
+            assert_eq!(halves(pair.negate()), [F16(low.0 ^ 0x8000), F16(high.0 ^ 0x8000)]);
+            // Exact in single precision, so rounded once.
+            let product = F16::from_f32(low.to_f32() * high.to_f32());
+            assert_eq!(halves(pair.multiply(pair.low_twice()))[1], product);
+        }
     }
 }

@@ -78,6 +78,12 @@ pub fn i16_pair_to_f32(word: u32) -> [f32; 2] {
     backend::split_halves(word ^ 0x8000_8000, 0x4b00).map(|bits| f32::from_bits(bits) - 8_421_376.0)
 }
 
+/// `max(0, 1 − |value|)`: the weight of a sample at this distance from a point between samples; 0 for NaN.
+#[inline(always)]
+pub fn hat(value: f32) -> f32 {
+    backend::hat(value)
+}
+
 /// Coefficients in t² of the series of `cos 2πt` (`odd` 0) or of `sin 2πt / t` (`odd` 1).
 const fn series<const TERMS: usize>(odd: usize) -> [f64; TERMS] {
     let turn = core::f64::consts::TAU;
@@ -277,7 +283,7 @@ fn cos_sin_turn_f64(turn: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Real, i16_pair_to_f32, i16_to_f32};
+    use super::{Real, hat, i16_pair_to_f32, i16_to_f32};
 
     #[test]
     #[allow(clippy::float_cmp, reason = "whole numbers")]
@@ -288,6 +294,22 @@ mod tests {
             assert_eq!(i16_to_f32(low), f32::from(low));
             assert_eq!(i16_pair_to_f32(word), [f32::from(low), f32::from(high)]);
         }
+    }
+
+    #[test]
+    #[allow(clippy::float_cmp, reason = "exact numbers")]
+    fn hats() {
+        for (value, expected) in [
+            (0.0, 1.0),
+            (-0.25, 0.75),
+            (0.75, 0.25),
+            (1.0, 0.0),
+            (-7.0, 0.0),
+            (1e30, 0.0),
+        ] {
+            assert_eq!(hat(value), expected);
+        }
+        assert_eq!((hat(f32::NAN), hat(f32::INFINITY)), (0.0, 0.0));
     }
 
     #[test]

@@ -16,6 +16,7 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     das::batch::KERNELS,
     das::distinct::tiles::KERNELS,
     das::permute::KERNELS,
+    das::permute_rows::KERNELS,
     das::scale::KERNELS,
     probe::KERNELS,
 ];
@@ -26,6 +27,7 @@ cuda_std::on_host! {
         das::distinct::halves::KERNELS,
         das::distinct::split::KERNELS,
         das::distinct::tf32::KERNELS,
+        das::window::KERNELS,
         probe::sm_80::KERNELS,
     ];
 }

@@ -8,12 +8,12 @@ use integration_tests::run::algorithms;
 use integration_tests::sample::{Precision, TestSample};
 use ndarray::{ArrayD, IxDyn};
 use num_complex::Complex64;
-use warpbeam::{Backend, DasPlan, Error, SumOver, Tensor};
+use warpbeam::{Backend, DasPlan, Error, Interpolation, SumOver, Tensor};
 
 /// `beta · former + image`, on the host and in tensors; at 0 a former NaN does not show.
 fn former_contents<T: TestSample>(backend: &Backend) {
     let mut rng = rng();
-    for algorithm in algorithms::<T>(backend) {
+    for algorithm in algorithms::<T>(backend, Interpolation::Linear) {
         let mut case = Case {
             grid: vec![7, 9],
             ..Case::default()

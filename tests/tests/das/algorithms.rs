@@ -58,12 +58,12 @@ fn any_batch<T: TestSample>(backend: &Backend) {
             let data = case.data::<T>(&mut rng);
             let expected = terms.sum(&data);
             let mut images = Vec::new();
-            for algorithm in algorithms::<T>(backend) {
+            for algorithm in algorithms::<T>(backend, interpolation) {
                 let image = run(backend, &geometry, &with(&case, algorithm), &data);
                 let mut tally = Tally::default();
                 tally.add::<T>(&image, &terms, &expected);
                 let what = format!("{algorithm:?}, {}", case.describe());
-                tally.assert_within_bound::<T>(&what, &case.options);
+                tally.assert_within_bound::<T>(&what, &with(&case, algorithm));
                 images.push((algorithm, image));
             }
             let image = |wanted| images.iter().find(|(algorithm, _)| *algorithm == wanted);

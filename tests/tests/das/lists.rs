@@ -7,13 +7,13 @@ use integration_tests::random::rng;
 use integration_tests::run::{algorithms, run};
 use integration_tests::sample::TestSample;
 use ndarray::{ArrayD, Axis, IxDyn};
-use warpbeam::{Backend, DasOptions, TransmitLists};
+use warpbeam::{Backend, DasOptions, Interpolation, TransmitLists};
 
 /// Random lists, some empty, some with a transmit twice, against the oracle.
 fn random_lists<T: TestSample>(backend: &Backend) {
     let mut rng = rng();
     for (longest_list, batch) in [(1, 1), (3, 9), (9, 3), (5, 40)] {
-        for algorithm in algorithms::<T>(backend) {
+        for algorithm in algorithms::<T>(backend, Interpolation::Linear) {
             let case = Case {
                 batch,
                 transmits: 6,
@@ -40,7 +40,7 @@ fn random_lists<T: TestSample>(backend: &Backend) {
 /// Lists that name every transmit in order are the plain sum; what stands behind a list's end does not matter.
 fn lists_of_all<T: TestSample>(backend: &Backend) {
     let mut rng = rng();
-    for algorithm in algorithms::<T>(backend) {
+    for algorithm in algorithms::<T>(backend, Interpolation::Linear) {
         let mut case = Case {
             transmits: 4,
             ..Case::default()

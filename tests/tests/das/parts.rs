@@ -13,20 +13,21 @@ use warpbeam::{Backend, DasOptions, SumOver};
 fn every_part<T: TestSample>(backend: &Backend) {
     let mut rng = rng();
     for (index, sum_over) in SUMS.into_iter().enumerate() {
-        for batch in [1, 10] {
-            for algorithm in algorithms::<T>(backend) {
+        for batch in [1, 10, 11] {
+            let interpolation = INTERPOLATIONS[(index + batch) % 5];
+            for algorithm in algorithms::<T>(backend, interpolation) {
                 let case = Case {
                     batch,
                     channels: 7,
                     transmits: 5,
                     grid: vec![4, 6, 9],
                     elements: Elements::Convex,
-                    longest_list: (batch == 10).then_some(4),
+                    longest_list: (batch != 1).then_some(4),
                     has_channel_weights: true,
                     options: DasOptions {
                         algorithm,
                         sum_over,
-                        interpolation: INTERPOLATIONS[(index + batch) % 5],
+                        interpolation,
                         phase_per_sample: 0.8,
                         ..DasOptions::default()
                     },

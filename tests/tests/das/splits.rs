@@ -8,7 +8,7 @@ use integration_tests::run::{algorithms, run};
 use integration_tests::sample::{Precision, TestSample};
 use ndarray::{Array4, ArrayD, Axis, concatenate};
 use num_complex::{Complex, Complex64};
-use warpbeam::{Algorithm, Backend, ChannelLayout, DasGeometry, DasOptions, DasPlan};
+use warpbeam::{Algorithm, Backend, ChannelLayout, DasGeometry, DasOptions, DasPlan, Interpolation};
 
 fn case<T: TestSample>() -> Case {
     let phase_per_sample = if T::IS_COMPLEX { 1.1 } else { 0.0 };
@@ -101,7 +101,7 @@ fn voxel_chunks<T: TestSample>(backend: &Backend) {
 /// Frames one by one, or some of them, give the bits of all at once, with every algorithm; `Auto` takes different ones for
 /// different numbers of frames.
 fn batch_chunks<T: TestSample>(backend: &Backend) {
-    let algorithms = algorithms::<T>(backend);
+    let algorithms = algorithms::<T>(backend, Interpolation::Linear);
     let fixed = algorithms.iter().filter(|algorithm| **algorithm != Algorithm::Auto);
     for algorithm in if backend.is_cuda() {
         fixed.collect()

@@ -1,6 +1,6 @@
 //! The kernels that multiply the distinct samples of a voxel tile, launched as the library does, against the f64 oracle.
 
-use crate::das_inputs::{Inputs, Stored};
+use crate::das_inputs::{Inputs, Stored, taps};
 use crate::permute::batch_inner;
 use cuda_std::emulator::{Buffer, Instruction, Options, Report, Traffic, launch_with};
 use cuda_std::half::F16;
@@ -12,10 +12,11 @@ use integration_tests::compare::{assert_within, das_bound};
 use integration_tests::das::{Terms, terms};
 use integration_tests::random::{between, rng};
 use integration_tests::sample::{Precision, TestSample};
-use kernels::das::batch::{SILENCE, per_vector};
+use kernels::das::batch::{Rows, per_vector};
 use kernels::das::distinct::{DasDistinct, Instances, Instructions, Split, THREADS, Tile, VOXELS_PER_BLOCK};
 use kernels::das::geometry::Geometry;
 use kernels::das::output::{Items, Output};
+use kernels::das::scale::Scaling;
 use kernels::das::sample::{Sample, Value};
 use kernels::das::voxel::Taps;
 use ndarray::{Array1, Array2, Array4, ArrayD, IxDyn};
@@ -195,6 +196,8 @@ impl Setup {
                     Global::empty()
                 },
                 phases: inputs.phases.global(),
+                order: Global::empty(),
+                is_ordered: 0,
                 voxel_pitch: n_voxels as u64,
                 first_voxel: 0,
                 n_voxels: n_voxels as u64,
@@ -231,13 +234,11 @@ impl Setup {
                 items: self.items,
                 is_scaled: u32::from(!self.scales.is_empty()),
             },
+            gain: kernels::das::distinct::NEAR_TOP,
             n_batch: self.n_batch as u32,
             n_vectors: n_vectors as u32,
         };
-        let taps = match self.options.interpolation {
-            Interpolation::Nearest => Taps::One,
-            Interpolation::Linear => Taps::Two,
-        };
+        let taps = taps(self.options.interpolation);
         let variant = S::variant(instructions, taps, tile).expect("a kernel for this type");
         let shape = Launch {
             grid: [
@@ -370,7 +371,13 @@ macro_rules! as_they_are {
             fn store(data: &Array4<Self::Sample>) -> (Buffer<Self::Stored>, usize) {
                 let stored = data.map(|sample| sample.stored());
                 let n_vectors = data.dim().0.div_ceil(per_vector::<Self::Stored>());
-                (batch_inner(&stored.view().into_dyn(), <Self::Stored as Sample>::ZERO).0, n_vectors)
+                (batch_inner(
+                    &stored.view().into_dyn(),
+                    <Self::Stored as Sample>::ZERO,
+                    Rows::INSIDE,
+                    Scaling::none(),
+                )
+                .0, n_vectors)
             }
             fn bound(options: &DasOptions, largest_delay: f64) -> f64 {
                 let bound: fn(&DasOptions, f64) -> f64 = $bound;
@@ -434,7 +441,7 @@ where
         let pitch = n_batch.next_multiple_of(per_vector::<T::Half>());
         let mut stored = Vec::new();
         for q in 0..n_transmits {
-            for row in 0..n_channels * n_samples + SILENCE as usize {
+            for row in 0..n_channels * n_samples + Rows::INSIDE.silence as usize {
                 for plane in 0..2 {
                     for b in 0..pitch {
                         stored.push(if row < n_channels * n_samples && b < n_batch {
@@ -490,6 +497,7 @@ fn tight(rng: &mut Rng, n_voxels: usize, n_channels: usize, n_transmits: usize, 
         transmit_weights: ArrayD::from_shape_simple_fn(IxDyn(&[n_transmits, n_voxels]), || between(rng, -1.0, 1.0)),
         element_normals: None,
         element_cosine_bounds: None::<Array1<f64>>,
+        ..DasGeometry::default()
     }
 }
 

@@ -71,13 +71,13 @@ stored! {
 
 /// A geometry in the emulator's memory.
 pub(crate) struct Inputs<R: Real> {
-    elements: Buffer<[R; 2]>,
-    normals: Buffer<[R; 2]>,
-    voxels: Buffer<R>,
-    offsets: Buffer<R>,
-    weights: Buffer<R>,
-    transmits: Buffer<i32>,
-    phases: Buffer<R>,
+    pub(crate) elements: Buffer<[R; 2]>,
+    pub(crate) normals: Buffer<[R; 2]>,
+    pub(crate) voxels: Buffer<R>,
+    pub(crate) offsets: Buffer<R>,
+    pub(crate) weights: Buffer<R>,
+    pub(crate) transmits: Buffer<i32>,
+    pub(crate) phases: Buffer<R>,
     pub(crate) n_voxels: usize,
     n_entries: usize,
     n_transmits: usize,

@@ -5,6 +5,7 @@ mod das_batch;
 mod das_distinct;
 mod das_inputs;
 mod das_voxel;
+mod das_window;
 mod payload;
 mod permute;
 mod probes;

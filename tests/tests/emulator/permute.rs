@@ -8,7 +8,7 @@ use integration_tests::random::rng;
 use kernels::das::batch::{Rows, per_vector};
 use kernels::das::permute::{Instances, Permute, SAMPLES, THREADS, sample_tiles, shared_bytes, tile_items};
 use kernels::das::sample::Sample;
-use kernels::das::scale::{self, Clear, Peak, Scaling, Source, half_exponent};
+use kernels::das::scale::{self, Clear, Peak, Plane, Scaling, Source, half_exponent};
 use ndarray::{Array4, ArrayViewD, Axis};
 use num_complex::Complex;
 
@@ -61,6 +61,8 @@ pub(crate) fn batch_inner<S: Instances<D>, D: Sample>(
         sample_stride: stride(3),
         n_batch: n_batch as u32,
         batch_pitch: pitch as u32,
+        n_planes: 1,
+        plane: Plane::High,
         n_channels: n_channels as u32,
         n_samples: n_samples as u32,
     };

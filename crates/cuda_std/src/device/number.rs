@@ -53,6 +53,71 @@ pub(crate) fn f32_to_f16(value: f32) -> u16 {
     (value as f16).to_bits()
 }
 
+/// From `sm_80` on one instruction.
+#[cfg(target_feature = "sm_80")]
+macro_rules! convert_pair {
+    () => {
+        "cvt.rn.f16x2.f32 {0}, {1}, {2};"
+    };
+}
+#[cfg(not(target_feature = "sm_80"))]
+macro_rules! convert_pair {
+    () => {
+        "{{ .reg .b16 low, high; cvt.rn.f16.f32 high, {1}; cvt.rn.f16.f32 low, {2}; mov.b32 {0}, {{low, high}}; }}"
+    };
+}
+#[inline(always)]
+pub(crate) fn f32_to_f16_pair([low, high]: [f32; 2]) -> u32 {
+    let word: u32;
+    // SAFETY: registers only.
+    unsafe {
+        core::arch::asm!(convert_pair!(), out(reg32) word, in(reg32) high, in(reg32) low,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    word
+}
+
+#[inline(always)]
+pub(crate) fn f16_pair_multiply(a: u32, b: u32) -> u32 {
+    let product: u32;
+    // SAFETY: registers only.
+    unsafe {
+        core::arch::asm!("mul.rn.f16x2 {0}, {1}, {2};", out(reg32) product, in(reg32) a, in(reg32) b,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    product
+}
+
+#[inline(always)]
+pub(crate) fn repeat_half<const UPPER: bool>(word: u32) -> u32 {
+    let repeated: u32;
+    // SAFETY: registers only.
+    unsafe {
+        if UPPER {
+            core::arch::asm!("prmt.b32 {0}, {1}, {1}, 0x3232;", out(reg32) repeated, in(reg32) word,
+                options(pure, nomem, nostack, preserves_flags));
+        } else {
+            core::arch::asm!("prmt.b32 {0}, {1}, {1}, 0x1010;", out(reg32) repeated, in(reg32) word,
+                options(pure, nomem, nostack, preserves_flags));
+        }
+    }
+    repeated
+}
+
+/// Saturated, so that it takes one instruction; that makes NaN 0.
+#[inline(always)]
+pub(crate) fn hat(value: f32) -> f32 {
+    let result: f32;
+    // SAFETY: registers only.
+    unsafe {
+        core::arch::asm!(
+            "{{ .reg .f32 below; abs.f32 below, {1}; neg.f32 below, below; add.sat.f32 {0}, below, 0f3F800000; }}",
+            out(reg32) result, in(reg32) value, options(pure, nomem, nostack, preserves_flags),
+        );
+    }
+    result
+}
+
 pub(crate) mod f32 {
     use core::arch::asm;
     use core::intrinsics;

@@ -30,6 +30,31 @@ pub(crate) fn f32_to_f16(value: f32) -> u16 {
     }
 }
 
+#[inline(always)]
+pub(crate) fn f32_to_f16_pair(values: [f32; 2]) -> u32 {
+    let [low, high] = values.map(|value| u32::from(f32_to_f16(value)));
+    low | high << 16
+}
+
+/// A product of two halves is exact in single precision.
+#[inline(always)]
+pub(crate) fn f16_pair_multiply(a: u32, b: u32) -> u32 {
+    let ([a_low, a_high], [b_low, b_high]) = (f16_pair_to_f32(a), f16_pair_to_f32(b));
+    f32_to_f16_pair([a_low * b_low, a_high * b_high])
+}
+
+#[inline(always)]
+pub(crate) fn repeat_half<const UPPER: bool>(word: u32) -> u32 {
+    let half = if UPPER { word >> 16 } else { word & 0xffff };
+    half | half << 16
+}
+
+#[inline(always)]
+pub(crate) fn hat(value: f32) -> f32 {
+    // The maximum of NaN and 0 is 0.
+    (1.0 - value.abs()).max(0.0)
+}
+
 macro_rules! number {
     ($type:ident) => {
         pub(crate) mod $type {

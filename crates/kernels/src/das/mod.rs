@@ -5,6 +5,9 @@ pub mod distinct;
 pub mod geometry;
 pub mod output;
 pub mod permute;
+pub mod permute_rows;
 pub mod sample;
 pub mod scale;
 pub mod voxel;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
+pub mod window;

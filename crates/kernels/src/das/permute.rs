@@ -14,7 +14,7 @@
 
 use super::batch::Rows;
 use super::sample::Sample;
-use super::scale::{Scaling, Stored};
+use super::scale::{Plane, Scaling, Stored};
 use cuda_std::half::F16;
 use cuda_std::{Element, Global, GlobalMut, Parameters, Resources, Shared, thread};
 use num_complex::Complex;
@@ -80,6 +80,10 @@ pub struct Permute<S, D> {
     pub n_batch: u32,
     /// Batch items of the result, padding included.
     pub batch_pitch: u32,
+    /// Planes of the result: each sample has the whole batch's highs, and then perhaps the lows.
+    pub n_planes: u32,
+    /// The plane that is written.
+    pub plane: Plane,
     /// Receive channels.
     pub n_channels: u32,
     /// Samples a channel.
@@ -126,7 +130,7 @@ unsafe fn permute<S: Stored<D>, D: Sample, const READS: usize>(p: Permute<S, D>)
             // SAFETY: all four indices are in range, and so is the item of the scaling's arrays.
             values[READ] = unsafe {
                 let value = p.input.load((at + i64::from(item) * p.batch_stride) as u64);
-                p.scaling.store(value, item)
+                p.scaling.store(value, item, p.plane)
             };
         }
     });
@@ -136,7 +140,12 @@ unsafe fn permute<S: Stored<D>, D: Sample, const READS: usize>(p: Permute<S, D>)
         unsafe { tile.store(lane * pitch::<D>() + item, values[READ]) };
     });
     let item = first_item + thread::thread_idx_x();
-    if is_silence && transmit == 0 && thread::thread_idx_x() < tile_items::<D>() && item < p.n_batch {
+    if is_silence
+        && transmit == 0
+        && p.plane == Plane::High
+        && thread::thread_idx_x() < tile_items::<D>()
+        && item < p.n_batch
+    {
         // SAFETY: the item is in range, and this thread's own.
         unsafe { p.scaling.write_inverse(item) };
     }
@@ -156,7 +165,8 @@ unsafe fn permute<S: Stored<D>, D: Sample, const READS: usize>(p: Permute<S, D>)
                 p.rows.before_silence(p.n_channels, p.n_samples) + sample - p.rows.margin
             };
             let row = u64::from(transmit) * p.rows.of_transmit(p.n_channels, p.n_samples) + u64::from(row_of_transmit);
-            let to = row * u64::from(p.batch_pitch) + u64::from(item);
+            let row_of_plane = row * u64::from(p.n_planes) + p.plane as u64;
+            let to = row_of_plane * u64::from(p.batch_pitch) + u64::from(item);
             let from = row_of_tile * pitch::<D>() + lane * items_per_word::<D>();
             // SAFETY: sample and item are in range and this thread's; pairs begin at even places of both memories.
             unsafe {

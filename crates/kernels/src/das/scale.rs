@@ -45,6 +45,16 @@ pub struct Scaling {
     pub is_marking: u32,
 }
 
+/// Which part of a number is stored.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(u32)]
+pub enum Plane {
+    /// The nearest number that the storage has.
+    High,
+    /// The nearest to what that leaves.
+    Low,
+}
+
 /// Where the power of two comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(u32)]
@@ -97,7 +107,7 @@ impl Scaling {
     ///
     /// The arrays hold the item, where they are used.
     #[inline(always)]
-    pub unsafe fn store<S: Stored<D>, D: Sample>(&self, value: S, item: u32) -> D {
+    pub unsafe fn store<S: Stored<D>, D: Sample>(&self, value: S, item: u32, plane: Plane) -> D {
         // SAFETY: the caller's promise.
         unsafe {
             let factor = if self.source == Source::Unscaled {
@@ -105,7 +115,7 @@ impl Scaling {
             } else {
                 power_of_two(self.exponent(item))
             };
-            let stored = value.stored(factor);
+            let stored = value.stored(factor, plane);
             if self.is_marking != 0 && !S::is_finite(stored) {
                 atomic::max(self.marks, self.of_all(item), 1_u32);
             }
@@ -148,8 +158,8 @@ pub fn power_of_two(exponent: i32) -> f32 {
 
 /// A sample that can be stored as `D`.
 pub trait Stored<D>: Sample {
-    /// The nearest `D` to `self · factor`; the same type takes no factor but 1.
-    fn stored(self, factor: f32) -> D;
+    /// A plane of `self · factor`; the same type takes no factor but 1 and has one plane.
+    fn stored(self, factor: f32, plane: Plane) -> D;
 
     /// Whether all of it is finite.
     fn is_finite(stored: D) -> bool;
@@ -159,9 +169,9 @@ macro_rules! stored {
     ($($from:ty => $to:ty: $convert:expr, $is_finite:expr;)*) => { $(
         impl Stored<$to> for $from {
             #[inline(always)]
-            fn stored(self, factor: f32) -> $to {
-                let convert: fn($from, f32) -> $to = $convert;
-                convert(self, factor)
+            fn stored(self, factor: f32, plane: Plane) -> $to {
+                let convert: fn($from, f32, Plane) -> $to = $convert;
+                convert(self, factor, plane)
             }
 
             #[inline(always)]
@@ -173,8 +183,8 @@ macro_rules! stored {
 
         impl Stored<Complex<$to>> for Complex<$from> {
             #[inline(always)]
-            fn stored(self, factor: f32) -> Complex<$to> {
-                Complex::new(self.re.stored(factor), self.im.stored(factor))
+            fn stored(self, factor: f32, plane: Plane) -> Complex<$to> {
+                Complex::new(self.re.stored(factor, plane), self.im.stored(factor, plane))
             }
 
             #[inline(always)]
@@ -191,12 +201,22 @@ fn is_finite_half(half: F16) -> bool {
     half.0 & 0x7c00 != 0x7c00
 }
 
+/// A plane of a number in halves.
+#[inline(always)]
+fn half(value: f32, plane: Plane) -> F16 {
+    let high = F16::from_f32(value);
+    match plane {
+        Plane::High => high,
+        Plane::Low => F16::from_f32(value - high.to_f32()),
+    }
+}
+
 stored! {
-    i16 => i16: |value, _| value, |_| true;
-    F16 => F16: |value, _| value, is_finite_half;
-    f32 => f32: |value, _| value, |value| Real::abs(value) <= f32::MAX;
-    f32 => F16: |value, factor| F16::from_f32(value * factor), is_finite_half;
-    i16 => F16: |value, _| F16::from_f32(f32::from(value)), is_finite_half;
+    i16 => i16: |value, _, _| value, |_| true;
+    F16 => F16: |value, _, _| value, is_finite_half;
+    f32 => f32: |value, _, _| value, |value| Real::abs(value) <= f32::MAX;
+    f32 => F16: |value, factor, plane| half(value * factor, plane), is_finite_half;
+    i16 => F16: |value, _, plane| half(f32::from(value), plane), is_finite_half;
 }
 
 /// The parameters of [`das_peak`].

@@ -16,6 +16,8 @@ const VOXELS_PER_SAMPLE: usize = 8;
 pub(super) enum Choice {
     Voxel(voxel::Tile),
     Batch,
+    Distinct,
+    Window,
 }
 
 /// What a run is about.
@@ -23,6 +25,8 @@ pub(super) enum Choice {
 pub(super) struct Shape {
     /// Whether there are batch kernels for the sample type.
     pub(super) has_batch_kernels: bool,
+    /// Whether the device has kernels over windows for the plan.
+    pub(super) has_window_kernels: bool,
     pub(super) n_batch: usize,
     pub(super) n_samples: usize,
     pub(super) n_voxels: usize,
@@ -36,8 +40,11 @@ pub(super) struct Shape {
 pub(super) fn choose(algorithm: Algorithm, shape: Shape) -> Choice {
     let pays = shape.n_batch >= LEAST_ITEMS && shape.n_voxels / VOXELS_PER_SAMPLE >= shape.n_samples;
     match algorithm {
+        Algorithm::Auto if pays && shape.has_window_kernels => Choice::Window,
         Algorithm::Auto if (pays || shape.is_converted) && shape.has_batch_kernels => Choice::Batch,
         Algorithm::Batch if shape.has_batch_kernels => Choice::Batch,
+        Algorithm::Distinct => Choice::Distinct,
+        Algorithm::Window => Choice::Window,
         Algorithm::Frame => Choice::Voxel(voxel::Tile::Transmits),
         Algorithm::Auto if shares_distances(shape.n_batch, shape.n_entries) => Choice::Voxel(voxel::Tile::Transmits),
         _ => Choice::Voxel(voxel_tile(shape.n_batch)),
@@ -81,6 +88,7 @@ mod tests {
 
     const VOLUME: Shape = Shape {
         has_batch_kernels: true,
+        has_window_kernels: false,
         n_batch: 64,
         n_samples: 256,
         n_voxels: 64 * 64 * 64,

@@ -38,6 +38,18 @@ pub enum Algorithm {
     /// [`Algorithm::Voxel`] does the work, whose bits are the same but for the sign of a sum that underflowed to 0. Not for
     /// `f64`.
     Batch,
+    /// Matrix instructions over the distinct samples of a tile of neighbouring voxels, for nearest and linear interpolation. A
+    /// copy as for [`Algorithm::Batch`].
+    ///
+    /// Halves are multiplied as they are; `f32` and `i16` samples are split into two halves each, or follow
+    /// [`Precision::Tf32`] and [`Precision::F16`]. Splitting and TF32 need compute capability 8.0. Batch items with samples
+    /// that are not finite go the way of [`Algorithm::Voxel`]. Not for `f64`.
+    Distinct,
+    /// Matrix instructions over windows of consecutive samples of a tile of neighbouring voxels, for linear interpolation of
+    /// samples that are halves or may be rounded to halves ([`Precision::F16`]). A copy as for [`Algorithm::Batch`].
+    ///
+    /// Batch items with samples that are not finite go the way of [`Algorithm::Voxel`]. Needs compute capability 8.0.
+    Window,
 }
 
 /// How accurately samples and products are kept.
@@ -46,11 +58,14 @@ pub enum Precision {
     /// Samples as they come, sums as accurate as `f32` is (`f64` for `f64` samples).
     #[default]
     Full,
+    /// [`Algorithm::Distinct`] may round `f32` samples and their weights to TF32, 11 bits; the others ignore it.
+    Tf32,
     /// `f32` samples are rounded to `f16` as they are copied, which halves what a GPU moves; sums stay `f32`.
     ///
     /// Each batch item is first multiplied by a power of two, and its image divided by it: data in pascals and in counts
-    /// neither overflow nor sink below the normal numbers. Samples that are `i16` or `f16` stay as they are. The copy is
-    /// the only form in which samples are read: [`Algorithm::Voxel`], [`Algorithm::Frame`] and `f64` samples do not take this.
+    /// neither overflow nor sink below the normal numbers. Samples that are `f16` stay as they are, and so do `i16`
+    /// but with matrix instructions. The copy is the only form in which samples are read: [`Algorithm::Voxel`],
+    /// [`Algorithm::Frame`] and `f64` samples do not take this.
     F16 {
         /// The exponent of 2 for all batch items; `None` brings each one's largest sample to between 2¹⁴ and 2¹⁵.
         ///

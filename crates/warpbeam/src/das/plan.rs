@@ -78,7 +78,7 @@ impl<T: Sample> DasPlan<T> {
         }
         let is_double = size_of::<T::Real>() == size_of::<f64>();
         let makes_no_copy = matches!(options.algorithm, Algorithm::Voxel | Algorithm::Frame);
-        if options.precision != Precision::Full && (is_double || makes_no_copy) {
+        if matches!(options.precision, Precision::F16 { .. }) && (is_double || makes_no_copy) {
             return Err(Error::Unsupported {
                 what: "Precision::F16 for f64 samples, Algorithm::Voxel or Algorithm::Frame",
                 alternatives: "f32 samples with Algorithm::Auto or Batch take it, samples that are f16 need no option",

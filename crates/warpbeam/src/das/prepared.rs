@@ -30,6 +30,9 @@ pub(super) struct Prepared<R> {
     pub(super) parts: Parts,
     #[cfg(feature = "cuda")]
     pub(super) grid_shape: Vec<usize>,
+    /// The largest transmit weight times the largest channel weight.
+    #[cfg(feature = "cuda")]
+    pub(super) largest_weight: f64,
     pub(super) n_voxels: usize,
     pub(super) n_entries: usize,
 }
@@ -96,6 +99,16 @@ impl<R: Real> Prepared<R> {
             interpolation: options.interpolation,
             precision: options.precision,
             parts: Parts::new(options.sum_over, n_channels, n_transmits),
+            #[cfg(feature = "cuda")]
+            largest_weight: {
+                let largest =
+                    |weights: &mut dyn Iterator<Item = &f64>| weights.fold(0.0_f64, |most, w| most.max(w.abs()));
+                let of_channels = geometry
+                    .channel_weights
+                    .as_ref()
+                    .map_or(1.0, |weights| largest(&mut weights.iter()));
+                largest(&mut geometry.transmit_weights.iter()) * of_channels
+            },
             #[cfg(feature = "cuda")]
             grid_shape: geometry.grid_shape().to_vec(),
             n_voxels,

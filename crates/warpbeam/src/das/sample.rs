@@ -5,10 +5,14 @@ use cuda_std::Kernel;
 use cuda_std::half::F16;
 use cuda_std::math::Real;
 use half::f16;
+use kernels::das::distinct::{self, Variant};
+use kernels::das::geometry::Geometry;
+use kernels::das::output::Output;
 use kernels::das::permute::{self, Permute};
-use kernels::das::sample::Value;
+use kernels::das::permute_rows::{self, PermuteRows};
+use kernels::das::sample::{RealOf, Sample as DeviceSample, Value};
 use kernels::das::scale::power_of_two;
-use kernels::das::{batch, voxel};
+use kernels::das::{batch, voxel, window};
 use num_complex::Complex;
 
 mod sealed {
@@ -20,35 +24,113 @@ pub trait Kernels: voxel::Instances + batch::Instances + permute::Instances<Self
     /// What samples are stored as where they may be rounded to halves.
     type Half: batch::Instances<Value = Self::Value>;
 
-    /// The permutation into that storage.
+    /// What matrix instructions take of samples: halves, and numbers split into two.
+    type Halves: distinct::Instances + window::Instances;
+    /// As above.
+    type Split: distinct::Instances<Value = <Self::Halves as DeviceSample>::Value>;
+
+    /// The permutation into halves.
     fn permutation_to_half() -> Option<Kernel<Permute<Self, Self::Half>>>;
+
+    /// Geometry and output as kernels with matrix instructions take them; there are none for double precision.
+    fn matrix_blocks(
+        geometry: Geometry<RealOf<Self>>,
+        output: Output<Self::Value>,
+    ) -> Option<(Geometry<f32>, Output<<Self::Halves as DeviceSample>::Value>)>;
+
+    /// The permutation into halves for matrix instructions.
+    fn permutation_to_halves() -> Option<Kernel<Permute<Self, Self::Halves>>>;
+
+    /// The permutation into rows.
+    fn permutation_to_rows() -> Option<Kernel<PermuteRows<Self>>>;
+
+    /// Matrix products in TF32.
+    fn tf32(taps: voxel::Taps) -> Option<Variant<Self>>;
 }
 
 macro_rules! kernels {
-    ($($stored:ty => $half:ty;)*) => { $(
+    ($($stored:ty: $value:ty => half $half:ty, halves $halves:ty, tf32 $tf32:expr;)*) => { $(
         impl Kernels for $stored {
             type Half = $half;
+            type Halves = $halves;
+            type Split = distinct::Split<Self::Halves>;
 
             fn permutation_to_half() -> Option<Kernel<Permute<Self, $half>>> {
                 <Self as permute::Instances<$half>>::kernel()
             }
-        }
 
-        impl Kernels for Complex<$stored> {
-            type Half = Complex<$half>;
+            fn matrix_blocks(
+                geometry: Geometry<f32>,
+                output: Output<$value>,
+            ) -> Option<(Geometry<f32>, Output<$value>)> {
+                Some((geometry, output))
+            }
 
-            fn permutation_to_half() -> Option<Kernel<Permute<Self, Complex<$half>>>> {
-                <Self as permute::Instances<Complex<$half>>>::kernel()
+            fn permutation_to_halves() -> Option<Kernel<Permute<Self, Self::Halves>>> {
+                <Self as permute::Instances<Self::Halves>>::kernel()
+            }
+
+            fn permutation_to_rows() -> Option<Kernel<PermuteRows<Self>>> {
+                Some(<Self as permute_rows::Instances<Self::Halves>>::kernel())
+            }
+
+            fn tf32(taps: voxel::Taps) -> Option<Variant<Self>> {
+                let tf32: fn(voxel::Taps) -> Option<Variant<Self>> = $tf32;
+                tf32(taps)
             }
         }
     )* };
 }
 
+fn tf32_variant<S: distinct::Instances>(taps: voxel::Taps) -> Option<Variant<S>> {
+    S::variant(distinct::Instructions::Mma, taps, distinct::Tile::Narrow)
+}
+
 kernels! {
-    i16 => i16;
-    F16 => F16;
-    f32 => F16;
-    f64 => f64;
+    i16: f32 => half i16, halves F16, tf32 |_| None;
+    F16: f32 => half F16, halves F16, tf32 |_| None;
+    f32: f32 => half F16, halves F16, tf32 tf32_variant;
+    Complex<i16>: Complex<f32> => half Complex<i16>, halves Complex<F16>, tf32 |_| None;
+    Complex<F16>: Complex<f32> => half Complex<F16>, halves Complex<F16>, tf32 |_| None;
+    Complex<f32>: Complex<f32> => half Complex<F16>, halves Complex<F16>, tf32 tf32_variant;
+}
+
+macro_rules! kernels_of_double {
+    ($($stored:ty => $halves:ty;)*) => { $(
+        impl Kernels for $stored {
+            type Half = Self;
+            type Halves = $halves;
+            type Split = distinct::Split<$halves>;
+
+            fn permutation_to_half() -> Option<Kernel<Permute<Self, Self>>> {
+                None
+            }
+
+            fn matrix_blocks(
+                _: Geometry<f64>,
+                _: Output<Self>,
+            ) -> Option<(Geometry<f32>, Output<<$halves as DeviceSample>::Value>)> {
+                None
+            }
+
+            fn permutation_to_halves() -> Option<Kernel<Permute<Self, $halves>>> {
+                None
+            }
+
+            fn permutation_to_rows() -> Option<Kernel<PermuteRows<Self>>> {
+                None
+            }
+
+            fn tf32(_: voxel::Taps) -> Option<Variant<Self>> {
+                None
+            }
+        }
+    )* };
+}
+
+kernels_of_double! {
+    f64 => F16;
+    Complex<f64> => Complex<F16>;
 }
 
 /// A sample type: `i16`, `f16`, `f32` or `f64`, real or complex.
@@ -66,6 +148,10 @@ pub trait Sample: Element<Device: Kernels<Value = Self::Sum>> + sealed::Sealed {
     #[doc(hidden)]
     const PARTS: usize;
 
+    /// Whether samples can be something that is not finite.
+    #[doc(hidden)]
+    const IS_FLOATING: bool;
+
     /// The real part (0) or the imaginary part (1).
     #[doc(hidden)]
     fn part(self, part: usize) -> Self::Real;
@@ -81,12 +167,13 @@ pub trait Sample: Element<Device: Kernels<Value = Self::Sum>> + sealed::Sealed {
 }
 
 macro_rules! sample {
-    ($($stored:ty => $real:ty: $widen:expr, $round:expr;)*) => { $(
+    ($($stored:ty => $real:ty, floating $is_floating:literal: $widen:expr, $round:expr;)*) => { $(
         impl sealed::Sealed for $stored {}
         impl Sample for $stored {
             type Sum = $real;
             type Real = $real;
             const PARTS: usize = 1;
+            const IS_FLOATING: bool = $is_floating;
 
             #[inline(always)]
             fn part(self, _part: usize) -> $real {
@@ -109,6 +196,7 @@ macro_rules! sample {
             type Sum = Complex<$real>;
             type Real = $real;
             const PARTS: usize = 2;
+            const IS_FLOATING: bool = $is_floating;
 
             #[inline(always)]
             fn part(self, part: usize) -> $real {
@@ -128,10 +216,10 @@ macro_rules! sample {
 }
 
 sample! {
-    i16 => f32: f32::from, |sample, _| sample;
-    f16 => f32: f16::to_f32, |sample, _| sample;
-    f32 => f32: f32::from, |sample, exponent| {
+    i16 => f32, floating false: f32::from, |sample, _| sample;
+    f16 => f32, floating true: f16::to_f32, |sample, _| sample;
+    f32 => f32, floating true: f32::from, |sample, exponent| {
         f16::from_f32(sample * power_of_two(exponent)).to_f32() * power_of_two(-exponent)
     };
-    f64 => f64: f64::from, |sample, _| sample;
+    f64 => f64, floating true: f64::from, |sample, _| sample;
 }

@@ -2,7 +2,7 @@
 
 use super::super::sample::{Sample, Value};
 use super::columns::{Rows, Weights};
-use super::{COLUMNS, DasDistinct, Form, SCALE, VOXELS, WARP, das_distinct, kernels_of, ring};
+use super::{COLUMNS, DasDistinct, Form, VOXELS, WARP, das_distinct, kernels_of, ring};
 use cuda_std::half::F16;
 use cuda_std::matrix::mma_m16n8k16_f16;
 use cuda_std::{Global, thread, warp};
@@ -29,7 +29,6 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealHalves<BLOCKS, CHUNKS>
     type Sums = [[Block; BLOCKS]; TILES];
     const ITEMS: u32 = 8 * CHUNKS;
     const BYTES: u32 = Weights::<F16, 1>::BYTES + Rows::<CHUNKS>::BYTES;
-    const SCALE: f32 = SCALE;
 
     #[inline(always)]
     unsafe fn new(p: &DasDistinct<F16>, tile: u32) -> Self {
@@ -78,7 +77,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealHalves<BLOCKS, CHUNKS>
     #[inline(always)]
     unsafe fn write(&self, p: &DasDistinct<F16>, part: u32, first_voxel: u64, sums: Self::Sums) {
         // SAFETY: the caller's promise.
-        unsafe { write_real(p, part, first_voxel, &sums, consecutive, 1.0 / SCALE) };
+        unsafe { write_real(p, part, first_voxel, &sums, consecutive, p.inverse_gain()) };
     }
 }
 
@@ -152,7 +151,6 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexHalves<BLOCKS, CHUN
     type Sums = ComplexSums<BLOCKS>;
     const ITEMS: u32 = 4 * CHUNKS;
     const BYTES: u32 = Weights::<F16, 2>::BYTES + Rows::<CHUNKS>::BYTES;
-    const SCALE: f32 = SCALE;
 
     #[inline(always)]
     unsafe fn new(p: &DasDistinct<Self::Stored>, tile: u32) -> Self {
@@ -214,7 +212,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexHalves<BLOCKS, CHUN
     #[inline(always)]
     unsafe fn write(&self, p: &DasDistinct<Self::Stored>, part: u32, first_voxel: u64, sums: Self::Sums) {
         // SAFETY: the caller's promise.
-        unsafe { write_complex(p, part, first_voxel, &sums, by_turns::<4>, 1.0 / SCALE) };
+        unsafe { write_complex(p, part, first_voxel, &sums, by_turns::<4>, p.inverse_gain()) };
     }
 }
 
@@ -304,10 +302,10 @@ unsafe fn write_block<S: Sample<Value: Value<Real = f32>>>(
     let (group, place) = (thread::lane() / 4, thread::lane() % 4);
     cuda_std::unroll!(INDEX in [0, 1, 2, 3] {
         let item = item_of_column(2 * place + INDEX as u32 % 2);
-        let voxel = first_voxel + u64::from(group) + INDEX as u64 / 2 * 8;
-        if item < p.n_batch && voxel < p.geometry.n_voxels {
+        let place = first_voxel + u64::from(group) + INDEX as u64 / 2 * 8;
+        if item < p.n_batch && place < p.geometry.n_voxels {
             // SAFETY: item and voxel are in range, and this lane's own.
-            unsafe { p.output.write(item, part, voxel, values[INDEX].scale(scale)) };
+            unsafe { p.output.write(item, part, p.geometry.in_tiles(place), values[INDEX].scale(scale)) };
         }
     });
 }

@@ -1,8 +1,8 @@
 //! Matrix products over the distinct samples of a voxel tile (ALG4).
 //!
 //! The sum is the module's. Data lie as for [`super::batch`]: `(transmit, channel, sample, batch)`, a sample's batch items
-//! contiguous and padded to whole vectors of 16 bytes, [`SILENCE`] samples of zeros after the last channel of each
-//! transmit. Nearest and linear interpolation only: the others take more neighbours than the tile's set holds.
+//! contiguous and padded to whole vectors of 16 bytes, two samples of zeros after the last channel of each transmit
+//! ([`Zeros::INSIDE`]). Nearest and linear interpolation only: the others take more neighbours than the tile's set holds.
 //!
 //! | launch | |
 //! |---|---|
@@ -24,8 +24,8 @@
 //! transmit's end silence fills the columns up. Voxels of a sparse list that are on different transmits in the same entry
 //! take turns.
 //!
-//! Halves hold a voxel's weights times [`SCALE`], which the sums take back: amplitudes up to 15 neither overflow nor, down
-//! to 2⁻²⁶, sink below the normal numbers.
+//! Weights are multiplied by a gain, which the sums take back: with the largest near [`NEAR_TOP`] they neither overflow as
+//! halves nor, down to 2⁻²⁶ of it, sink below the normal numbers.
 //!
 //! Unused samples of a set are multiplied by 0: what is not a number spreads over the tile's voxels within its batch
 //! item.
@@ -39,7 +39,7 @@ pub mod split;
 pub mod tf32;
 pub mod tiles;
 
-use super::batch::SILENCE;
+use super::batch::Rows as Zeros;
 use super::geometry::Geometry;
 use super::output::Output;
 use super::sample::{Sample, Value};
@@ -66,8 +66,8 @@ pub const COLUMNS: u32 = 16;
 /// Columns that a warp holds: those that are multiplied next, and those that are being filled.
 const RING: u32 = 2 * COLUMNS;
 
-/// What weights in halves are multiplied by.
-pub const SCALE: f32 = 4096.0;
+/// Where the largest weight should come to lie.
+pub const NEAR_TOP: f32 = 4096.0;
 
 /// The kernel's parameters.
 #[repr(C)]
@@ -80,6 +80,9 @@ pub struct DasDistinct<S: Sample> {
     pub geometry: Geometry<f32>,
     /// Where the sums go.
     pub output: Output<S::Value>,
+    /// A power of two between 2⁻¹²⁰ and 2¹²⁰ that brings the weights near [`NEAR_TOP`]: they are multiplied by it before they are
+    /// rounded, and the sums divided.
+    pub gain: f32,
     /// Batch items in `samples`, padding excluded.
     pub n_batch: u32,
     /// Vectors of 16 bytes in a sample's batch, in each plane if there are two.
@@ -88,6 +91,14 @@ pub struct DasDistinct<S: Sample> {
 
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
 unsafe impl<S: Sample> Parameters for DasDistinct<S> {}
+
+impl<S: Sample> DasDistinct<S> {
+    /// What takes the gain back.
+    #[inline(always)]
+    fn inverse_gain(&self) -> f32 {
+        f32::from_bits(0x7f00_0000 - self.gain.to_bits())
+    }
+}
 
 /// A sample in single precision, or of 16 bits, as two halves: the nearest one, and what is left of the number.
 ///
@@ -152,8 +163,6 @@ trait Form: Copy {
     const ITEMS: u32;
     /// Bytes of a warp's shared memory, a multiple of 32.
     const BYTES: u32;
-    /// What weights are multiplied by.
-    const SCALE: f32;
     /// Planes of a sample, each of the whole batch.
     const PLANES: u32 = 1;
 
@@ -293,7 +302,8 @@ unsafe fn das_distinct<F: Form, const TAPS: u32>(p: DasDistinct<F::Stored>) {
     let first_voxel = u64::from(warp) * u64::from(VOXELS);
     let local = first_voxel + u64::from(lane);
     let has_voxel = local < geometry.n_voxels;
-    let voxel = geometry.first_voxel + local.min(geometry.n_voxels - 1);
+    // SAFETY: a place of the launch's.
+    let voxel = geometry.first_voxel + unsafe { geometry.in_tiles(local.min(geometry.n_voxels - 1)) };
     let part = p
         .output
         .part(thread::block_idx_z(), geometry.n_transmits, geometry.n_channels);
@@ -307,7 +317,7 @@ unsafe fn das_distinct<F: Form, const TAPS: u32>(p: DasDistinct<F::Stored>) {
     };
     let pitch = F::PLANES * p.n_vectors;
     let silence = geometry.n_channels * geometry.n_samples as u32 * pitch;
-    let vectors_of_transmit = u64::from(silence + SILENCE * pitch);
+    let vectors_of_transmit = u64::from(silence + Zeros::INSIDE.silence * pitch);
     let [first_channel, end] = part.channels;
     let mut sums = F::zero();
     // The ring's next column, and whether samples of the other half are on their way.
@@ -330,7 +340,7 @@ unsafe fn das_distinct<F: Form, const TAPS: u32>(p: DasDistinct<F::Stored>) {
                 is_waiting &= !is_on;
                 let of_transmit = samples.from(transmit as u64 * vectors_of_transmit);
                 let find = |channel: u32| {
-                    let of_entry = [own_entry.offset, own_entry.weight * F::SCALE, own_entry.phase];
+                    let of_entry = [own_entry.offset, own_entry.weight * p.gain, own_entry.phase];
                     let is_wanted = is_on && channel < end;
                     contribution::<ValueOf<F>, TAPS>(geometry, position, of_entry, channel.min(end - 1), is_wanted)
                 };

@@ -7,7 +7,7 @@ use super::columns::{Rows, Weights};
 use super::halves::{
     Block, ComplexSums, TILES, by_turns, consecutive, four_items, negative, write_complex, write_real,
 };
-use super::{DasDistinct, Form, SCALE, Split, WARP, das_distinct, kernels_of, ring};
+use super::{DasDistinct, Form, Split, WARP, das_distinct, kernels_of, ring};
 use cuda_std::half::F16;
 use cuda_std::matrix::mma_m16n8k16_f16;
 use cuda_std::{Global, thread, warp};
@@ -42,7 +42,6 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealSplit<BLOCKS, CHUNKS> 
     type Sums = [[Block; BLOCKS]; TILES];
     const ITEMS: u32 = 4 * CHUNKS;
     const BYTES: u32 = Weights::<F16, 2>::BYTES + Rows::<CHUNKS>::BYTES;
-    const SCALE: f32 = SCALE;
     const PLANES: u32 = 2;
 
     #[inline(always)]
@@ -94,7 +93,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealSplit<BLOCKS, CHUNKS> 
     #[inline(always)]
     unsafe fn write(&self, p: &DasDistinct<Self::Stored>, part: u32, first_voxel: u64, sums: Self::Sums) {
         // SAFETY: the caller's promise.
-        unsafe { write_real(p, part, first_voxel, &sums, consecutive, 1.0 / SCALE) };
+        unsafe { write_real(p, part, first_voxel, &sums, consecutive, p.inverse_gain()) };
     }
 }
 
@@ -110,7 +109,6 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexSplit<BLOCKS, CHUNK
     type Sums = ComplexSums<BLOCKS>;
     const ITEMS: u32 = 2 * CHUNKS;
     const BYTES: u32 = Weights::<F16, 4>::BYTES + Rows::<CHUNKS>::BYTES;
-    const SCALE: f32 = SCALE;
     const PLANES: u32 = 2;
 
     #[inline(always)]
@@ -186,7 +184,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexSplit<BLOCKS, CHUNK
     #[inline(always)]
     unsafe fn write(&self, p: &DasDistinct<Self::Stored>, part: u32, first_voxel: u64, sums: Self::Sums) {
         // SAFETY: the caller's promise.
-        unsafe { write_complex(p, part, first_voxel, &sums, by_turns::<4>, 1.0 / SCALE) };
+        unsafe { write_complex(p, part, first_voxel, &sums, by_turns::<4>, p.inverse_gain()) };
     }
 }
 

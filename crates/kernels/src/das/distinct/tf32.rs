@@ -51,7 +51,6 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealTf32<BLOCKS, CHUNKS> {
     type Sums = [[Block; BLOCKS]; TILES];
     const ITEMS: u32 = 4 * CHUNKS;
     const BYTES: u32 = Weights::<f32, 1>::BYTES + Rows::<CHUNKS>::BYTES;
-    const SCALE: f32 = 1.0;
 
     #[inline(always)]
     unsafe fn new(p: &DasDistinct<f32>, tile: u32) -> Self {
@@ -107,7 +106,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealTf32<BLOCKS, CHUNKS> {
     #[inline(always)]
     unsafe fn write(&self, p: &DasDistinct<f32>, part: u32, first_voxel: u64, sums: Self::Sums) {
         // SAFETY: the caller's promise.
-        unsafe { write_real(p, part, first_voxel, &sums, by_turns::<4>, 1.0) };
+        unsafe { write_real(p, part, first_voxel, &sums, by_turns::<4>, p.inverse_gain()) };
     }
 }
 
@@ -124,7 +123,6 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexTf32<BLOCKS, CHUNKS
     type Sums = ComplexSums<BLOCKS>;
     const ITEMS: u32 = 2 * CHUNKS;
     const BYTES: u32 = Weights::<f32, 2>::BYTES + Rows::<CHUNKS>::BYTES;
-    const SCALE: f32 = 1.0;
 
     #[inline(always)]
     unsafe fn new(p: &DasDistinct<Self::Stored>, tile: u32) -> Self {
@@ -193,7 +191,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexTf32<BLOCKS, CHUNKS
     #[inline(always)]
     unsafe fn write(&self, p: &DasDistinct<Self::Stored>, part: u32, first_voxel: u64, sums: Self::Sums) {
         // SAFETY: the caller's promise.
-        unsafe { write_complex(p, part, first_voxel, &sums, by_turns::<2>, 1.0) };
+        unsafe { write_complex(p, part, first_voxel, &sums, by_turns::<2>, p.inverse_gain()) };
     }
 }
 

@@ -5,7 +5,7 @@
 //! tiles of their own: their four products are summed apart and put together at the end.
 
 use super::columns::{Rows, Weights};
-use super::{COLUMNS, DasDistinct, Form, SCALE, VOXELS, WARP, das_distinct, kernels_of};
+use super::{COLUMNS, DasDistinct, Form, VOXELS, WARP, das_distinct, kernels_of};
 use crate::das::sample::{Sample, Value};
 use cuda_std::half::F16;
 use cuda_std::wmma::{Columns, Left, Right, Rows as ByRows, Sum};
@@ -119,7 +119,6 @@ impl<const COUNT: usize, const CHUNKS: u32> Form for RealTiles<COUNT, CHUNKS> {
     type Sums = [[Sum; COUNT]; TILES];
     const ITEMS: u32 = 8 * CHUNKS;
     const BYTES: u32 = Memory::<1, CHUNKS>::BYTES;
-    const SCALE: f32 = SCALE;
 
     by_shuffles!();
 
@@ -196,7 +195,6 @@ impl<const COUNT: usize, const CHUNKS: u32> Form for ComplexTiles<COUNT, CHUNKS>
     type Sums = [[[Sum; COUNT]; 2]; TILES];
     const ITEMS: u32 = 4 * CHUNKS;
     const BYTES: u32 = Memory::<2, CHUNKS>::BYTES;
-    const SCALE: f32 = SCALE;
 
     by_shuffles!();
 
@@ -278,12 +276,15 @@ unsafe fn write_tile<S: Sample<Value: Value<Real = f32>>>(
     sum: impl Fn(u32, u32) -> S::Value,
 ) {
     let (voxel_of_tile, mut item) = (thread::lane() % SIDE, thread::lane() / SIDE);
-    let voxel = first_voxel + u64::from(voxel_of_tile);
+    let place = first_voxel + u64::from(voxel_of_tile);
     while item < n_items {
-        if first_item + item < p.n_batch && voxel < p.geometry.n_voxels {
-            let value = sum(item, voxel_of_tile).scale(1.0 / SCALE);
+        if first_item + item < p.n_batch && place < p.geometry.n_voxels {
+            let value = sum(item, voxel_of_tile).scale(p.inverse_gain());
             // SAFETY: item and voxel are in range, and this lane's own.
-            unsafe { p.output.write(first_item + item, part, voxel, value) };
+            unsafe {
+                p.output
+                    .write(first_item + item, part, p.geometry.in_tiles(place), value)
+            };
         }
         item += WARP / SIDE;
     }

@@ -40,13 +40,16 @@ impl<T: Sample> CudaDas<T> {
                 Interpolation::Nearest | Interpolation::Linear => Rows::INSIDE,
                 _ => Rows::ANY,
             },
-            sample_bytes: if is_converted {
+            samples_per_row: 1,
+            row_bytes: if is_converted {
                 size_of::<<T::Device as Kernels>::Half>()
             } else {
                 size_of::<T>()
             },
+            planes: 1,
             tile_items: Tile::Broad.items() as usize,
             is_scaled: is_converted,
+            is_marking: false,
         }
     }
 
@@ -74,8 +77,8 @@ impl<T: Sample> CudaDas<T> {
         if let Some(event) = room.last_use.take() {
             call.stream.wait_for(event)?;
         }
-        if layout.is_scaled {
-            self.queue_peaks(&mut room, call)?;
+        if layout.needs_items() {
+            self.queue_peaks(layout, &mut room, call)?;
         }
         for first_item in (0..call.n_batch).step_by(items) {
             let pass = first_item..call.n_batch.min(first_item + items);

@@ -4,11 +4,11 @@ use super::{Call, CudaDas, budget};
 use crate::das::{Precision, Sample};
 use crate::device::{Event, Tensor};
 use crate::{Error, Result};
-use cuda_std::{Global, Kernel, Launch};
+use cuda_std::{Global, GlobalMut, Kernel, Launch};
 use kernels::das::batch::Rows;
 use kernels::das::permute::{self, Permute};
 use kernels::das::sample::Sample as DeviceSample;
-use kernels::das::scale::{self, Clear, Peak, Scaling, Source};
+use kernels::das::scale::{self, Clear, Peak, Plane, Scaling, Source};
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -23,18 +23,37 @@ const MOST_PEAK_BLOCKS: u64 = 256;
 pub(super) struct Layout {
     /// Rows of zeros.
     pub(super) rows: Rows,
-    /// Bytes of a sample in the copy.
-    pub(super) sample_bytes: usize,
+    /// Samples that share a row: rows hold a sample of every batch item, or several.
+    pub(super) samples_per_row: usize,
+    /// Bytes of a row of a batch item.
+    pub(super) row_bytes: usize,
+    /// Planes of a row, each of the whole batch.
+    pub(super) planes: usize,
     /// Batch items that tiles of the sum take: passes are of whole ones.
     pub(super) tile_items: usize,
     /// Whether the values are scaled.
     pub(super) is_scaled: bool,
+    /// Whether batch items with values that are not finite are marked.
+    pub(super) is_marking: bool,
 }
 
 impl Layout {
-    /// Samples in a vector of 16 bytes.
+    /// Batch items in a vector of 16 bytes.
     pub(super) fn per_vector(self) -> usize {
-        16 / self.sample_bytes
+        16 / self.row_bytes
+    }
+
+    /// Whether something is kept of each batch item besides its samples.
+    pub(super) fn needs_items(self) -> bool {
+        self.is_scaled || self.is_marking
+    }
+
+    /// Rows of a transmit, and how many vectors each batch's worth of them takes.
+    fn rows_of_transmit(self, n_channels: usize, n_samples: usize) -> u64 {
+        let rows = self
+            .rows
+            .of_transmit(n_channels as u32, n_samples.div_ceil(self.samples_per_row) as u32);
+        rows.saturating_mul(self.planes as u64)
     }
 }
 
@@ -73,11 +92,25 @@ impl Room {
     }
 
     /// The copy, for a kernel that reads it.
-    pub(super) fn samples<D: DeviceSample>(&self) -> Result<Global<D>> {
+    pub(super) fn samples<D: cuda_std::Element>(&self) -> Result<Global<D>> {
         let Some(samples) = &self.samples else {
             return Ok(Global::empty());
         };
         samples.global_as("the copy of the channel data")
+    }
+
+    /// The copy, for a kernel that writes it.
+    pub(super) fn samples_mut<D: cuda_std::Element>(&mut self) -> Result<GlobalMut<D>> {
+        self.samples.as_mut().map_or(Ok(GlobalMut::empty()), |samples| {
+            samples.global_mut_as("the copy of the channel data")
+        })
+    }
+
+    /// The marks of batch items.
+    pub(super) fn marks(&self) -> Result<Global<u32>> {
+        self.marks
+            .as_ref()
+            .map_or(Ok(Global::empty()), |marks| marks.global("the marks"))
     }
 
     /// What sums of each batch item have to be multiplied by, where values are scaled.
@@ -93,15 +126,14 @@ impl<T: Sample> CudaDas<T> {
     fn copy_rows(&self, layout: Layout, n_samples: usize) -> u64 {
         let parts = self.parameters.parts;
         layout
-            .rows
-            .of_transmit(parts.n_channels as u32, n_samples as u32)
+            .rows_of_transmit(parts.n_channels, n_samples)
             .saturating_mul(parts.n_transmits as u64)
     }
 
     /// Bytes of the copy of one batch item, and of a whole vector of them.
     pub(super) fn copy_bytes(&self, layout: Layout, n_samples: usize) -> (u64, u64) {
         let rows = self.copy_rows(layout, n_samples);
-        (rows.saturating_mul(layout.sample_bytes as u64), rows.saturating_mul(16))
+        (rows.saturating_mul(layout.row_bytes as u64), rows.saturating_mul(16))
     }
 
     /// Makes room for as many of `n_batch` items as there can be; how many, or 0.
@@ -112,9 +144,7 @@ impl<T: Sample> CudaDas<T> {
             return Ok(0);
         }
         // The kernels count the vectors of a transmit in 32 bits.
-        let of_transmit = layout
-            .rows
-            .of_transmit(self.parameters.parts.n_channels as u32, n_samples as u32);
+        let of_transmit = layout.rows_of_transmit(self.parameters.parts.n_channels, n_samples);
         let wanted = (n_batch.min(MOST_ITEMS) as u64)
             .div_ceil(per_vector)
             .min(u64::from(u32::MAX) / of_transmit);
@@ -132,7 +162,7 @@ impl<T: Sample> CudaDas<T> {
             }
             possible.max(held)
         };
-        if layout.is_scaled && room.peaks.as_ref().is_none_or(|peaks| peaks.len() < n_batch) {
+        if layout.needs_items() && room.peaks.as_ref().is_none_or(|peaks| peaks.len() < n_batch) {
             room.peaks = Some(Tensor::zeros(&self.backend, &[n_batch])?);
             room.marks = Some(Tensor::zeros(&self.backend, &[n_batch])?);
             room.inverses = Some(Tensor::zeros(&self.backend, &[n_batch])?);
@@ -156,7 +186,7 @@ impl<T: Sample> CudaDas<T> {
     }
 
     /// Queues what finds the scale of each batch item of a call.
-    pub(super) fn queue_peaks(&self, room: &mut Room, call: &Call<'_, T>) -> Result<()> {
+    pub(super) fn queue_peaks(&self, layout: Layout, room: &mut Room, call: &Call<'_, T>) -> Result<()> {
         let (Some(peaks), Some(marks)) = (&mut room.peaks, &mut room.marks) else {
             return Ok(());
         };
@@ -173,7 +203,7 @@ impl<T: Sample> CudaDas<T> {
         };
         let shape = one_each(n_batch.div_ceil(scale::THREADS), 1, scale::THREADS);
         self.cuda.launch(&scale::das_clear, shape, clear, call.stream)?;
-        if self.precision != (Precision::F16 { exponent: None }) {
+        if self.source(layout) != Source::Peak {
             return Ok(());
         }
         let n_numbers = call.strides.batch * T::PARTS as u64;
@@ -204,12 +234,9 @@ impl<T: Sample> CudaDas<T> {
         let (n_channels, n_samples) = (parts.n_channels as u32, call.strides.n_samples as u32);
         let tiles = permute::sample_tiles(layout.rows, n_channels, n_samples).saturating_mul(parts.n_transmits as u32);
         let scaling = self.scaling(room, layout, pass)?;
-        let Some(samples) = &mut room.samples else {
-            return Ok(());
-        };
         let parameters = Permute::<T::Device, D> {
             input: call.data.global("the channel data")?,
-            output: samples.global_mut_as("the copy of the channel data")?,
+            output: room.samples_mut()?,
             scaling,
             rows: layout.rows,
             origin: pass.start as i64 * call.strides.batch as i64,
@@ -219,6 +246,8 @@ impl<T: Sample> CudaDas<T> {
             sample_stride: 1,
             n_batch: pass.len() as u32,
             batch_pitch: pitch as u32,
+            n_planes: layout.planes as u32,
+            plane: Plane::High,
             n_channels,
             n_samples,
         };
@@ -227,28 +256,40 @@ impl<T: Sample> CudaDas<T> {
             threads: permute::THREADS,
             shared_bytes: permute::shared_bytes::<D>(),
         };
-        self.cuda.launch(kernel, shape, parameters, call.stream)
+        for plane in [Plane::High, Plane::Low].into_iter().take(layout.planes) {
+            let parameters = Permute { plane, ..parameters };
+            self.cuda.launch(kernel, shape, parameters, call.stream)?;
+        }
+        Ok(())
     }
 
-    fn scaling(&self, room: &mut Room, layout: Layout, pass: &Range<usize>) -> Result<Scaling> {
-        let (Precision::F16 { exponent }, true) = (self.precision, layout.is_scaled) else {
-            return Ok(Scaling::none());
-        };
+    /// Where the scale of values comes from.
+    fn source(&self, layout: Layout) -> Source {
+        match self.precision {
+            _ if !layout.is_scaled => Source::Unscaled,
+            Precision::F16 { exponent: Some(_) } => Source::Given,
+            _ => Source::Peak,
+        }
+    }
+
+    pub(super) fn scaling(&self, room: &mut Room, layout: Layout, pass: &Range<usize>) -> Result<Scaling> {
         let (Some(peaks), Some(marks), Some(inverses)) = (&room.peaks, &mut room.marks, &mut room.inverses) else {
             return Ok(Scaling::none());
         };
+        if !layout.needs_items() {
+            return Ok(Scaling::none());
+        }
         Ok(Scaling {
             peaks: peaks.global("the peaks")?,
             inverses: inverses.global_mut("the scales")?,
             marks: marks.global_mut("the marks")?,
             first_item: pass.start as u32,
-            exponent: exponent.unwrap_or(0),
-            source: if exponent.is_some() {
-                Source::Given
-            } else {
-                Source::Peak
+            exponent: match self.precision {
+                Precision::F16 { exponent } => exponent.unwrap_or(0),
+                _ => 0,
             },
-            is_marking: 0,
+            source: self.source(layout),
+            is_marking: u32::from(layout.is_marking),
         })
     }
 }

@@ -21,9 +21,14 @@ pub(super) struct Parameters<T: Sample> {
     pub(super) interpolation: Interpolation,
     pub(super) parts: Parts,
     pub(super) n_entries: usize,
+    /// A power of two that brings the largest weight to between 1/2 and 1.
+    pub(super) gain: f32,
     is_directive: bool,
     is_sparse: bool,
 }
+
+/// The largest exponent of a gain, which leaves room for another 2¹² and for its inverse.
+const LARGEST_GAIN_EXPONENT: f64 = 100.0;
 
 impl<T: Sample> Parameters<T> {
     pub(super) fn new(prepared: &Prepared<T::Real>) -> Self {
@@ -33,6 +38,10 @@ impl<T: Sample> Parameters<T> {
             interpolation: prepared.interpolation,
             parts: prepared.parts,
             n_entries: prepared.n_entries,
+            gain: {
+                let exponent = prepared.largest_weight.max(f64::MIN_POSITIVE).log2().floor() + 1.0;
+                (-exponent.clamp(-LARGEST_GAIN_EXPONENT, LARGEST_GAIN_EXPONENT)).exp2() as f32
+            },
             is_directive: !prepared.normals.is_empty(),
             is_sparse: !prepared.transmits.is_empty(),
         }

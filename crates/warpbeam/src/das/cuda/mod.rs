@@ -3,9 +3,10 @@
 mod batch;
 mod copy;
 mod geometry;
+mod matrix;
 mod voxel;
 
-use self::copy::Workspace;
+use self::copy::{Layout, Workspace};
 use self::geometry::{DeviceGeometry, Parameters};
 use super::choice::{self, Choice};
 use super::prepared::Prepared;
@@ -115,11 +116,34 @@ impl<T: Sample> CudaDas<T> {
             n_voxels,
             stream: backend.stream()?,
         };
+        plan.refuse_what_there_is_not()?;
         plan.prepare_voxel()?;
         if !matches!(options.algorithm, Algorithm::Voxel | Algorithm::Frame) {
             plan.prepare_batch()?;
         }
         Ok(plan)
+    }
+
+    fn refuse_what_there_is_not(&self) -> Result<()> {
+        let (what, alternatives, is_there) = match self.algorithm {
+            Algorithm::Distinct => (
+                "Algorithm::Distinct for this sample type, interpolation or device",
+                "it takes i16, f16 and f32 samples and nearest or linear interpolation, and below compute capability 8.0 f16 alone; \
+                 Algorithm::Auto takes what there is",
+                self.has_distinct(),
+            ),
+            Algorithm::Window => (
+                "Algorithm::Window for this sample type, interpolation or device",
+                "it takes f16 samples, or f32 and i16 with Precision::F16, linear interpolation and compute capability 8.0; \
+                 Algorithm::Auto takes what there is",
+                self.has_window(),
+            ),
+            _ => return Ok(()),
+        };
+        if is_there {
+            return Ok(());
+        }
+        Err(Error::Unsupported { what, alternatives })
     }
 
     /// Whether samples are stored in another form than they come in.
@@ -131,6 +155,7 @@ impl<T: Sample> CudaDas<T> {
     fn choice(&self, n_batch: usize, n_samples: usize) -> Choice {
         let shape = choice::Shape {
             has_batch_kernels: has_kernels::<T::Device>(),
+            has_window_kernels: self.has_window(),
             n_batch,
             n_samples,
             n_voxels: self.n_voxels,
@@ -145,23 +170,31 @@ impl<T: Sample> CudaDas<T> {
         if self.copy_bytes_of_run(n_batch, n_samples) == 0 {
             return Ok(());
         }
-        let layout = self.batch_layout();
+        let Some(layout) = self.layout(self.choice(n_batch, n_samples)) else {
+            return Ok(());
+        };
         match self.make_room(&mut self.workspace.lock(), layout, n_batch, n_samples)? {
             0 => Err(self.no_room(layout, n_samples)),
             _ => Ok(()),
         }
     }
 
+    /// The layout of the copy that a way to sum makes.
+    fn layout(&self, choice: Choice) -> Option<Layout> {
+        match choice {
+            Choice::Voxel(_) => None,
+            Choice::Batch => Some(self.batch_layout()),
+            Choice::Distinct => Some(self.distinct_layout()),
+            Choice::Window => Some(self.window_layout()),
+        }
+    }
+
     /// Bytes of the copy that a run of that size makes, if there is room.
     pub(super) fn copy_bytes_of_run(&self, n_batch: usize, n_samples: usize) -> u64 {
-        match self.choice(n_batch, n_samples) {
-            Choice::Voxel(_) => 0,
-            Choice::Batch => {
-                let layout = self.batch_layout();
-                let vectors = n_batch.div_ceil(layout.per_vector()) as u64;
-                self.copy_bytes(layout, n_samples).1.saturating_mul(vectors)
-            }
-        }
+        self.layout(self.choice(n_batch, n_samples)).map_or(0, |layout| {
+            let vectors = n_batch.div_ceil(layout.per_vector()) as u64;
+            self.copy_bytes(layout, n_samples).1.saturating_mul(vectors)
+        })
     }
 
     /// Bytes of the geometry of all voxels.
@@ -264,22 +297,22 @@ impl<T: Sample> CudaDas<T> {
             };
             pieces(footprint, n_batch, self.n_voxels, ITEMS as usize, budget)
         };
-        if choice == Choice::Batch {
-            // The batch is rounded up to a vector.
-            let (copy, rounding) = self.copy_bytes(self.batch_layout(), strides.n_samples);
-            let with_copy = budget
-                .checked_sub(rounding)
-                .map(|budget| cut(item.saturating_add(copy), budget));
-            if let Some(Ok(piece)) = with_copy {
-                return Ok((piece, choice));
-            }
-            if self.is_converted() {
-                return Err(self.no_room(self.batch_layout(), strides.n_samples));
-            }
-            // Without the copy there is room for more; the result is the same.
-            return Ok((cut(item, budget)?, Choice::Voxel(Tile::Items)));
+        let Some(layout) = self.layout(choice) else {
+            return Ok((cut(item, budget)?, choice));
+        };
+        // The batch is rounded up to a vector.
+        let (copy, rounding) = self.copy_bytes(layout, strides.n_samples);
+        let with_copy = budget
+            .checked_sub(rounding)
+            .map(|budget| cut(item.saturating_add(copy), budget));
+        if let Some(Ok(piece)) = with_copy {
+            return Ok((piece, choice));
         }
-        Ok((cut(item, budget)?, choice))
+        if choice != Choice::Batch || self.is_converted() {
+            return Err(self.no_room(layout, strides.n_samples));
+        }
+        // Without the copy there is room for more; the result is the same.
+        Ok((cut(item, budget)?, Choice::Voxel(Tile::Items)))
     }
 
     /// Queues the kernels for every item of a call.
@@ -288,11 +321,17 @@ impl<T: Sample> CudaDas<T> {
             return Ok(());
         }
         let output = DeviceGeometry::output(&self.parameters, &call.range, values, beta)?;
-        match choice {
-            Choice::Voxel(tile) => self.launch_voxel(tile, call, output),
-            Choice::Batch if self.launch_batch(call, output)? => Ok(()),
-            Choice::Batch if self.is_converted() => Err(self.no_room(self.batch_layout(), call.strides.n_samples)),
-            Choice::Batch => self.launch_voxel(Tile::Items, call, output),
+        let is_done = match choice {
+            Choice::Voxel(tile) => self.launch_voxel(tile, call, output).map(|()| true)?,
+            Choice::Batch => self.launch_batch(call, output)?,
+            Choice::Distinct => self.launch_distinct(call, output)?,
+            Choice::Window => self.launch_window(call, output)?,
+        };
+        match self.layout(choice) {
+            Some(_) if is_done => Ok(()),
+            Some(_) if choice == Choice::Batch && !self.is_converted() => self.launch_voxel(Tile::Items, call, output),
+            Some(layout) => Err(self.no_room(layout, call.strides.n_samples)),
+            None => Ok(()),
         }
     }
 }

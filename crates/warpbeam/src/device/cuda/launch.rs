@@ -52,6 +52,11 @@ impl Cuda {
         Ok(())
     }
 
+    /// Whether the device has a kernel: some need a newer one.
+    pub(crate) fn has_kernel<P: Parameters>(&self, kernel: &Kernel<P>) -> bool {
+        self.has(kernel.info.name)
+    }
+
     /// Makes a kernel ready, which compiles the PTX the first time, so that the first launch need not.
     pub(crate) fn prepare<P: Parameters>(&self, kernel: &Kernel<P>) -> crate::Result<()> {
         self.function(kernel.info.name, 0)?;

@@ -87,11 +87,14 @@ impl Kernels {
         })
     }
 
+    fn ptx(&mut self) -> &str {
+        self.ptx.get_or_insert_with(|| self.image.ptx())
+    }
+
     /// A kernel that was not asked for before, in the current context.
     fn load(&mut self, driver: &Driver, name: &'static str) -> Result<LoadedKernel, DeviceError> {
         let target = self.image.target;
-        let ptx = self.ptx.get_or_insert_with(|| self.image.ptx());
-        let ptx = alone(ptx, name).ok_or(DeviceError::UnknownKernel { name, target })?;
+        let ptx = alone(self.ptx(), name).ok_or(DeviceError::UnknownKernel { name, target })?;
         let function = find(driver, load(driver, &ptx)?, name, target)?;
         Ok(LoadedKernel {
             function,
@@ -101,6 +104,12 @@ impl Kernels {
 }
 
 impl Cuda {
+    /// Whether the device's PTX has a kernel.
+    pub(super) fn has(&self, name: &str) -> bool {
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        kernels.functions.contains_key(name) || alone(kernels.ptx(), name).is_some()
+    }
+
     /// A kernel by its name, allowed to use as much dynamic shared memory.
     ///
     /// The first call compiles the kernel, which the driver remembers on disk; later ones look the name up.

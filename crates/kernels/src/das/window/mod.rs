@@ -1,0 +1,125 @@
+//! Windowed delay-and-sum on tensor cores: neighbouring voxels need neighbouring samples.
+//!
+//! The sum is the module's. For a tile of voxels and one transmit and channel, the delays lie in a short interval. The
+//! kernel takes windows of consecutive samples that hold all of them. The interpolation weight of sample j for a delay d is
+//! `h(d − j)`, `h(u) = max(0, 1 − |u|)`, and a window's contribution is a matrix product: (voxel) × (sample), each entry an
+//! interpolation weight times the voxel's weight, by (sample) × (batch). Samples that a voxel does not need have weight
+//! 0, which no branch and no search has to find out.
+//!
+//! | launch | |
+//! |---|---|
+//! | block | `32 · warps` threads; each warp has consecutive voxels, and all of them the same batch items |
+//! | grid | x: voxels, y: tiles of consecutive batch items, z: parts |
+//! | shared memory | [`Shape::shared_bytes`]: two stages of rows, and each warp's weights |
+//! | barriers | one for every [`STEP`] channels, four or fewer a transmit |
+//! | result | every lane writes four batch items a tile of 16, of one voxel or two a group |
+//!
+//! A step is [`STEP`] channels. While the block works on one, the rows of the next are copied ([`copy`](cuda_std::copy)):
+//! those between the bounds that [`reach`] gives for the block's voxels, in chunks of [`CHUNK_ROWS`] rows. A warp first finds the delays
+//! and weights of its voxels, a lane a voxel and a channel, and writes them down; then it multiplies, channel by channel,
+//! in one or two windows a chunk, and skips the channels that none of its voxels hears. Half of the warps do the former
+//! one step ahead, after the latter, so that one half's arithmetic meets the other half's products.
+//!
+//! The sums are in single precision and in a fixed order. A sample that is not finite spoils the sums of its own batch
+//! item, also of voxels that give it the weight 0.
+
+mod body;
+mod operand;
+mod prepare;
+mod reach;
+mod shape;
+mod weigh;
+
+pub use operand::{WINDOW_ROWS, Windowed};
+pub use shape::{CHUNK_ROWS, STEP, Shape};
+
+use super::geometry::Geometry;
+use super::output::Output;
+use body::das_window;
+use cuda_std::half::F16;
+use cuda_std::{Global, Parameters, Resources};
+use num_complex::Complex;
+use shape::WARP;
+
+/// The kernel's parameters.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct DasWindow<S: Windowed> {
+    /// Channel data in vectors of 16 bytes, `(transmit, channel, row, vector)`, as [`super::permute_rows`] makes them.
+    pub samples: Global<[u32; 4]>,
+    /// Elements, voxels and transmits.
+    pub geometry: Geometry<f32>,
+    /// The result.
+    pub output: Output<S::Value>,
+    /// A power of two between 2⁻¹²⁰ and 2¹²⁰ that brings the weights near 1: they are multiplied by it before they are rounded to halves,
+    /// and the sums divided.
+    pub gain: f32,
+    /// Batch items in `samples`, padding excluded.
+    pub n_batch: u32,
+    /// Vectors in a row: two batch items each.
+    pub n_vectors: u32,
+}
+
+// SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
+unsafe impl<S: Windowed> Parameters for DasWindow<S> {}
+
+macro_rules! instances {
+    ($($stored:ty { $(
+        $name:ident: $groups:literal groups $voxels:literal voxels, $vectors:literal vectors $tiles:literal tiles, $warps:literal warps, $blocks:literal blocks,
+        $passes:literal passes, $registers:literal, $barriers:literal, $warp_operations:literal, $products:literal;
+    )* })*) => {
+        cuda_std::kernels! { $($(
+            /// Windows; sample type, interpolation, voxels and batch items a warp, and warps are in the name.
+            $name(p: DasWindow<$stored>),
+            threads WARP * $warps, blocks $blocks,
+            resources Resources {
+                registers: $registers,
+                barriers: $barriers,
+                warp_operations: $warp_operations,
+                matrix_operations: $products,
+            },
+            {
+                // SAFETY: the launching side's promise.
+                unsafe { das_window::<$stored, $groups, $voxels, $vectors, $tiles, $warps, $passes>(p) }
+            }
+        )*)* }
+
+        cuda_std::on_host! { $(
+            impl Instances for $stored {
+                fn instances() -> Vec<(cuda_std::Kernel<DasWindow<Self>>, Shape)> {
+                    vec![$((
+                        $name,
+                        Shape {
+                            voxels_per_warp: $voxels,
+                            items: 16 * $vectors,
+                            warps: $warps,
+                        },
+                    )),*]
+                }
+            }
+        )* }
+    };
+}
+
+cuda_std::on_host! {
+    /// A sample type, and this family's kernels for it.
+    pub trait Instances: Windowed {
+        /// The kernels, and what a block of each works on.
+        fn instances() -> Vec<(cuda_std::Kernel<DasWindow<Self>>, Shape)>;
+    }
+}
+
+instances! {
+    Complex<F16> {
+        das_window_cf16_linear_16x64_8: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks,
+            4 passes, 128, 8, 27, 16;
+        das_window_cf16_linear_32x64_4: 4 groups 32 voxels, 4 vectors 8 tiles, 4 warps, 2 blocks,
+            8 passes, 255, 8, 27, 32;
+        das_window_cf16_linear_32x32_8: 4 groups 32 voxels, 2 vectors 4 tiles, 8 warps, 2 blocks,
+            8 passes, 128, 8, 27, 16;
+    }
+    F16 {
+        das_window_f16_linear_32x64_8: 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks,
+            8 passes, 128, 8, 27, 16;
+    }
+}

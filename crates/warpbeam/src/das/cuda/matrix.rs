@@ -1,0 +1,355 @@
+//! The launches of kernels with matrix instructions: which form of samples they take, the copy, the sum, and the batch
+//! items that are summed again because a sample is not finite.
+
+use super::copy::{Layout, Room};
+use super::{Call, CudaDas, MOST_LAYERS, voxel};
+use crate::Result;
+use crate::das::sample::Kernels;
+use crate::das::{Precision, Sample};
+use crate::device::Stream;
+use cuda_std::{Kernel, Launch};
+use kernels::das::batch::Rows;
+use kernels::das::distinct::{self, DasDistinct, Instructions, NEAR_TOP, Tile, Variant};
+use kernels::das::geometry::Geometry;
+use kernels::das::output::{Items, Output};
+use kernels::das::permute::{self, Permute};
+use kernels::das::permute_rows::{self, InRows, PermuteRows};
+use kernels::das::sample::Sample as DeviceSample;
+use kernels::das::voxel::Taps;
+use kernels::das::window::{self, DasWindow, Shape, Windowed};
+use std::ops::Range;
+
+/// How the distinct samples are multiplied.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Form {
+    /// As halves.
+    Halves,
+    /// As sums of two halves.
+    Split,
+    /// In TF32.
+    Tf32,
+}
+
+type Halves<T> = <<T as crate::device::Element>::Device as Kernels>::Halves;
+type Split<T> = <<T as crate::device::Element>::Device as Kernels>::Split;
+
+impl<T: Sample> CudaDas<T> {
+    fn form(&self) -> Form {
+        if size_of::<T>() == 2 * T::PARTS && T::IS_FLOATING {
+            return Form::Halves;
+        }
+        match self.precision {
+            Precision::F16 { .. } => Form::Halves,
+            Precision::Tf32 if T::IS_FLOATING => Form::Tf32,
+            _ => Form::Split,
+        }
+    }
+
+    /// The kernel of a form that the device has, and its tile for a batch.
+    fn variant<S: distinct::Instances>(&self, n_batch: usize) -> Option<Variant<S>> {
+        let taps = voxel::taps(self.parameters.interpolation);
+        if taps == Taps::Any {
+            return None;
+        }
+        let tiles = [Tile::Wide, Tile::Narrow].into_iter();
+        let of = |instructions| {
+            tiles
+                .clone()
+                .filter_map(move |tile| S::variant(instructions, taps, tile))
+                .filter(|variant| self.cuda.has_kernel(&variant.kernel))
+                .min_by_key(|variant| n_batch.next_multiple_of(variant.items as usize))
+        };
+        of(Instructions::Mma).or_else(|| of(Instructions::Wmma))
+    }
+
+    /// Whether the device has kernels over distinct samples for the plan.
+    pub(super) fn has_distinct(&self) -> bool {
+        let is_single = size_of::<T::Real>() == size_of::<f32>();
+        is_single
+            && match self.form() {
+                Form::Halves => self.variant::<Halves<T>>(1).is_some(),
+                Form::Split => self.variant::<Split<T>>(1).is_some(),
+                Form::Tf32 => self.tf32().is_some(),
+            }
+    }
+
+    fn tf32(&self) -> Option<Variant<T::Device>> {
+        let taps = voxel::taps(self.parameters.interpolation);
+        let variant = <T::Device as Kernels>::tf32(taps).filter(|_| taps != Taps::Any)?;
+        self.cuda.has_kernel(&variant.kernel).then_some(variant)
+    }
+
+    /// The kernel over windows for a batch, if the device has one for the plan.
+    fn window(&self, n_batch: usize) -> Option<(Kernel<DasWindow<Halves<T>>>, Shape)> {
+        if voxel::taps(self.parameters.interpolation) != Taps::Two || self.form() != Form::Halves {
+            return None;
+        }
+        // The fewest items that are not there, then the first.
+        <Halves<T> as window::Instances>::instances()
+            .into_iter()
+            .filter(|(kernel, _)| self.cuda.has_kernel(kernel))
+            .min_by_key(|(_, shape)| n_batch.next_multiple_of(shape.items as usize))
+    }
+
+    /// Whether the device has kernels over windows for the plan.
+    pub(super) fn has_window(&self) -> bool {
+        size_of::<T::Real>() == size_of::<f32>() && self.window(1).is_some()
+    }
+
+    /// The copy's layout for distinct samples.
+    pub(super) fn distinct_layout(&self) -> Layout {
+        let form = self.form();
+        let is_split = form == Form::Split;
+        Layout {
+            rows: Rows::INSIDE,
+            samples_per_row: 1,
+            row_bytes: if form == Form::Tf32 {
+                size_of::<T>()
+            } else {
+                2 * T::PARTS
+            },
+            planes: if is_split { 2 } else { 1 },
+            tile_items: 128,
+            is_scaled: T::IS_FLOATING && size_of::<T>() > 2 * T::PARTS && form != Form::Tf32,
+            is_marking: T::IS_FLOATING,
+        }
+    }
+
+    /// The copy's layout for windows.
+    pub(super) fn window_layout(&self) -> Layout {
+        Layout {
+            rows: Rows { margin: 0, silence: 0 },
+            samples_per_row: <Halves<T> as InRows>::SAMPLES_PER_ROW as usize,
+            row_bytes: 8,
+            ..self.distinct_layout()
+        }
+    }
+
+    /// Queues copy and sum over distinct samples; false where there is no room.
+    pub(super) fn launch_distinct(&self, call: &Call<'_, T>, output: Output<T::Sum>) -> Result<bool> {
+        match self.form() {
+            Form::Halves => {
+                let permutation = <T::Device as Kernels>::permutation_to_halves();
+                let variant = self.variant::<Halves<T>>(call.n_batch);
+                self.launch_variant(
+                    permutation,
+                    variant,
+                    call,
+                    output,
+                    <T::Device as Kernels>::matrix_blocks,
+                )
+            }
+            Form::Split => {
+                let permutation = <T::Device as Kernels>::permutation_to_halves();
+                let variant = self.variant::<Split<T>>(call.n_batch);
+                self.launch_variant(
+                    permutation,
+                    variant,
+                    call,
+                    output,
+                    <T::Device as Kernels>::matrix_blocks,
+                )
+            }
+            Form::Tf32 => {
+                let permutation = <T::Device as permute::Instances<T::Device>>::kernel();
+                self.launch_variant(permutation, self.tf32(), call, output, |geometry, output| {
+                    let (geometry, _) = <T::Device as Kernels>::matrix_blocks(geometry, output)?;
+                    Some((geometry, output))
+                })
+            }
+        }
+    }
+
+    fn launch_variant<D: DeviceSample, S: DeviceSample>(
+        &self,
+        permutation: Option<Kernel<Permute<T::Device, D>>>,
+        variant: Option<Variant<S>>,
+        call: &Call<'_, T>,
+        output: Output<T::Sum>,
+        blocks: impl Fn(Geometry<T::Real>, Output<T::Sum>) -> Option<(Geometry<f32>, Output<S::Value>)>,
+    ) -> Result<bool> {
+        let layout = self.distinct_layout();
+        let (Some(permutation), Some(variant)) = (permutation, variant) else {
+            return Ok(false);
+        };
+        let copy =
+            |room: &mut Room, pass: &Range<usize>| self.queue_permutation(&permutation, layout, room, call, pass);
+        self.in_passes(layout, call, output, copy, |room, pass, output| {
+            let geometry = call
+                .geometry
+                .block(&self.parameters, &call.range, call.strides.n_samples)?;
+            let Some((geometry, output)) = blocks(geometry, output) else {
+                return Ok(());
+            };
+            let parameters = DasDistinct::<S> {
+                samples: room.samples()?,
+                geometry,
+                output,
+                gain: self.parameters.gain * NEAR_TOP,
+                n_batch: pass.len() as u32,
+                n_vectors: pass.len().div_ceil(layout.per_vector()) as u32,
+            };
+            let shape = self.shape(
+                call,
+                distinct::VOXELS_PER_BLOCK,
+                (pass.len() as u32).div_ceil(variant.items),
+                distinct::THREADS,
+                variant.shared_bytes,
+            );
+            self.in_layers(shape, |first_part, shape| {
+                let mut parameters = parameters;
+                parameters.output.first_part = first_part;
+                self.cuda.launch(&variant.kernel, shape, parameters, call.stream)
+            })
+        })
+    }
+
+    /// Queues copy and sum over windows; false where there is no room.
+    pub(super) fn launch_window(&self, call: &Call<'_, T>, output: Output<T::Sum>) -> Result<bool> {
+        let layout = self.window_layout();
+        let permutation = <T::Device as Kernels>::permutation_to_rows();
+        let (Some(permutation), Some((kernel, block))) = (permutation, self.window(call.n_batch)) else {
+            return Ok(false);
+        };
+        let copy = |room: &mut Room, pass: &Range<usize>| self.queue_rows(&permutation, layout, room, call, pass);
+        self.in_passes(layout, call, output, copy, |room, pass, output| {
+            let geometry = call
+                .geometry
+                .block(&self.parameters, &call.range, call.strides.n_samples)?;
+            let Some((geometry, output)) = <T::Device as Kernels>::matrix_blocks(geometry, output) else {
+                return Ok(());
+            };
+            let parameters = DasWindow::<Halves<T>> {
+                samples: room.samples()?,
+                geometry,
+                output,
+                gain: self.parameters.gain,
+                n_batch: pass.len() as u32,
+                n_vectors: pass.len().div_ceil(layout.per_vector()) as u32,
+            };
+            let n_tiles = (pass.len() as u32).div_ceil(block.items);
+            let shape = self.shape(call, block.voxels(), n_tiles, block.threads(), block.shared_bytes());
+            self.launch_windows(&kernel, shape, parameters, call.stream)
+        })
+    }
+
+    fn launch_windows<S: Windowed>(
+        &self,
+        kernel: &Kernel<DasWindow<S>>,
+        shape: Launch,
+        parameters: DasWindow<S>,
+        stream: &Stream,
+    ) -> Result<()> {
+        self.in_layers(shape, |first_part, shape| {
+            let mut parameters = parameters;
+            parameters.output.first_part = first_part;
+            self.cuda.launch(kernel, shape, parameters, stream)
+        })
+    }
+
+    /// Takes the batch in as many passes as the room needs: copy, sum, and the marked items once more.
+    fn in_passes(
+        &self,
+        layout: Layout,
+        call: &Call<'_, T>,
+        output: Output<T::Sum>,
+        copy: impl Fn(&mut Room, &Range<usize>) -> Result<()>,
+        sum: impl Fn(&Room, &Range<usize>, Output<T::Sum>) -> Result<()>,
+    ) -> Result<bool> {
+        let mut room = self.workspace.lock();
+        let items = self.make_room(&mut room, layout, call.n_batch, call.strides.n_samples)?;
+        if items == 0 {
+            return Ok(false);
+        }
+        if let Some(event) = room.last_use.take() {
+            call.stream.wait_for(event)?;
+        }
+        if layout.needs_items() {
+            self.queue_peaks(layout, &mut room, call)?;
+        }
+        for first_item in (0..call.n_batch).step_by(items) {
+            let pass = first_item..call.n_batch.min(first_item + items);
+            copy(&mut room, &pass)?;
+            let output = Output {
+                scales: room.inverses()?,
+                is_scaled: u32::from(layout.is_scaled),
+                marks: room.marks()?,
+                items: if layout.is_marking { Items::Unmarked } else { Items::All },
+                first_item: pass.start as u32,
+                ..output
+            };
+            sum(&room, &pass, output)?;
+        }
+        if layout.is_marking {
+            let marked = Output {
+                marks: room.marks()?,
+                items: Items::Marked,
+                ..output
+            };
+            self.launch_voxel(kernels::das::voxel::Tile::Items, call, marked)?;
+        }
+        room.last_use = Some(call.stream.record()?);
+        Ok(true)
+    }
+
+    fn queue_rows(
+        &self,
+        kernel: &Kernel<PermuteRows<T::Device>>,
+        layout: Layout,
+        room: &mut Room,
+        call: &Call<'_, T>,
+        pass: &Range<usize>,
+    ) -> Result<()> {
+        let parts = self.parameters.parts;
+        let pitch = pass.len().next_multiple_of(layout.per_vector()) as u32;
+        let n_samples = call.strides.n_samples as u32;
+        let signals = (parts.n_channels * parts.n_transmits) as u32;
+        let parameters = PermuteRows::<T::Device> {
+            input: call.data.global("the channel data")?,
+            scaling: self.scaling(room, layout, pass)?,
+            output: room.samples_mut()?,
+            origin: pass.start as i64 * call.strides.batch as i64,
+            batch_stride: call.strides.batch as i64,
+            channel_stride: call.strides.channel as i64,
+            transmit_stride: call.strides.transmit as i64,
+            sample_stride: 1,
+            n_batch: pass.len() as u32,
+            batch_pitch: pitch,
+            n_channels: parts.n_channels as u32,
+            n_samples,
+        };
+        let shape = Launch {
+            grid: [
+                permute_rows::sample_tiles(n_samples).saturating_mul(signals),
+                pitch.div_ceil(permute_rows::ITEMS),
+                1,
+            ],
+            threads: permute_rows::THREADS,
+            shared_bytes: permute_rows::SHARED_BYTES,
+        };
+        self.cuda.launch(kernel, shape, parameters, call.stream)
+    }
+
+    fn shape(&self, call: &Call<'_, T>, voxels: u32, n_tiles: u32, threads: u32, shared_bytes: u32) -> Launch {
+        let blocks = call.range.len().div_ceil(voxels as usize) as u32;
+        Launch {
+            grid: [blocks, n_tiles, self.parameters.parts.count() as u32],
+            threads,
+            shared_bytes,
+        }
+    }
+
+    /// Launches a shape with a layer for every part, as many parts at a time as a grid has layers.
+    fn in_layers(&self, shape: Launch, launch: impl Fn(u32, Launch) -> Result<()>) -> Result<()> {
+        let [x, y, n_parts] = shape.grid;
+        for first_part in (0..n_parts).step_by(MOST_LAYERS) {
+            let layers = (n_parts - first_part).min(MOST_LAYERS as u32);
+            let shape = Launch {
+                grid: [x, y, layers],
+                ..shape
+            };
+            launch(first_part, shape)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,591 @@
+//! The windowed kernels and the permutation to rows, against a sum in f64 of their own, over shapes that are meant to hurt.
+
+use cuda_std::emulator::{Buffer, Options, launch, launch_with};
+use cuda_std::half::F16;
+use cuda_std::{Element, Global, Launch};
+use half::f16;
+use integration_tests::compare::assert_within;
+use integration_tests::random::{between, rng};
+use kernels::das::geometry::Geometry;
+use kernels::das::output::{Items, Output};
+use kernels::das::permute_rows::{self, ITEMS, PermuteRows, SHARED_BYTES, sample_tiles};
+use kernels::das::scale::Scaling;
+use kernels::das::window::{DasWindow, Instances, Shape};
+use num_complex::{Complex, Complex64};
+use wavefield::aperture::{Aperture, Window};
+use wavefield::phase::TurnsPerSample;
+use wavefield::sampling::Interpolation;
+
+/// The bound on the relative L2 error: halves have 11 bits, and an operand's entry is rounded three times.
+const BOUND: f64 = 6e-4;
+
+/// A delay-and-sum: counts, and how the delays of neighbouring voxels differ.
+#[derive(Clone, Debug)]
+struct Case {
+    voxels: usize,
+    channels: usize,
+    transmits: usize,
+    samples: usize,
+    batch: usize,
+    /// Samples between the least and the largest delay of 16 consecutive voxels, about.
+    spread: f64,
+    /// The delay of the first voxel, about; the others' are later.
+    first_delay: f64,
+    /// Entries of a voxel's list; 0 for an entry a transmit.
+    entries: usize,
+    /// Transmits and channels of a part.
+    part: [usize; 2],
+    beta: f32,
+    is_marked: bool,
+    cosine_bound: f64,
+    gain: f32,
+}
+
+impl Default for Case {
+    fn default() -> Self {
+        Self {
+            voxels: 150,
+            channels: 11,
+            transmits: 2,
+            samples: 64,
+            batch: 5,
+            spread: 5.0,
+            first_delay: 4.0,
+            entries: 0,
+            part: [usize::MAX, usize::MAX],
+            beta: 0.0,
+            is_marked: false,
+            cosine_bound: -1.0,
+            gain: 1.0,
+        }
+    }
+}
+
+/// A sample type's stored value, its exact value, and the exact value of a sum.
+trait Stored: Instances {
+    const IS_COMPLEX: bool;
+    fn stored(value: Complex64) -> Self;
+    fn exact(self) -> Complex64;
+    fn exact_sum(sum: Self::Value) -> Complex64;
+    fn rounded(value: Complex64) -> Self::Value;
+}
+
+fn half(value: f64) -> F16 {
+    F16(f16::from_f64(value).to_bits())
+}
+
+fn exact(value: F16) -> f64 {
+    f16::from_bits(value.0).to_f64()
+}
+
+impl Stored for Complex<F16> {
+    const IS_COMPLEX: bool = true;
+    fn stored(value: Complex64) -> Self {
+        Complex::new(half(value.re), half(value.im))
+    }
+    fn exact(self) -> Complex64 {
+        Complex::new(exact(self.re), exact(self.im))
+    }
+    fn exact_sum(sum: Complex<f32>) -> Complex64 {
+        Complex::new(f64::from(sum.re), f64::from(sum.im))
+    }
+    fn rounded(value: Complex64) -> Complex<f32> {
+        Complex::new(value.re as f32, value.im as f32)
+    }
+}
+
+impl Stored for F16 {
+    const IS_COMPLEX: bool = false;
+    fn stored(value: Complex64) -> Self {
+        half(value.re)
+    }
+    fn exact(self) -> Complex64 {
+        Complex::new(exact(self), 0.0)
+    }
+    fn exact_sum(sum: f32) -> Complex64 {
+        Complex::new(f64::from(sum), 0.0)
+    }
+    fn rounded(value: Complex64) -> f32 {
+        value.re as f32
+    }
+}
+
+/// Everything that is random about a case, as the device gets it.
+struct Problem<S> {
+    case: Case,
+    elements: Vec<[f32; 4]>,
+    voxels: Vec<[f32; 3]>,
+    /// Offset, weight and transmit, `(entry, voxel)`.
+    entries: Vec<(f32, f32, i32)>,
+    phases: Vec<f32>,
+    radians_per_sample: f64,
+    /// `(batch, channel, transmit, sample)`.
+    data: Vec<S>,
+    former: Vec<Complex64>,
+}
+
+impl<S: Stored> Problem<S> {
+    fn new(case: &Case, rng: &mut fastrand::Rng) -> Self {
+        let entries = if case.entries == 0 {
+            case.transmits
+        } else {
+            case.entries
+        };
+        let elements = (0..case.channels)
+            .map(|_| {
+                let weight = if rng.u32(..8) == 0 { 0.0 } else { between(rng, 0.3, 1.0) };
+                [between(rng, -6.0, 6.0), between(rng, -6.0, 6.0), 0.0, weight].map(|number| number as f32)
+            })
+            .collect();
+        // A line of voxels, for the most part away from the elements.
+        let step = case.spread / 15.0 / 1.6;
+        let depth = |n: usize| 3.0 + step * n as f64 + case.spread.min(1.0) * 0.01 * (n % 7) as f64;
+        let voxels: Vec<_> = (0..case.voxels)
+            .map(|n| [0.3 * step * n as f64, 0.2, depth(n)].map(|number| number as f32))
+            .collect();
+        let mut list = Vec::new();
+        for entry in 0..entries {
+            for n in 0..case.voxels {
+                let transmit = match (case.entries, rng.u32(..9)) {
+                    (0, _) => entry as i32,
+                    (_, 0) => -1,
+                    _ => (n / 20 + entry + rng.usize(..2)) as i32 % case.transmits as i32,
+                };
+                let offset = case.first_delay - 7.0 + 0.6 * step * n as f64 + f64::from(transmit);
+                let weight = if rng.u32(..10) == 0 {
+                    0.0
+                } else {
+                    between(rng, -1.0, 1.0)
+                };
+                list.push((offset as f32, weight as f32 / case.gain, transmit));
+            }
+        }
+        let count = case.batch * case.channels * case.transmits * case.samples;
+        Self {
+            case: case.clone(),
+            elements,
+            voxels,
+            entries: list,
+            phases: (0..case.transmits).map(|_| between(rng, -0.5, 0.5) as f32).collect(),
+            radians_per_sample: -2.1,
+            data: (0..count)
+                .map(|_| S::stored(Complex64::new(between(rng, -1.0, 1.0), between(rng, -1.0, 1.0))))
+                .collect(),
+            former: (0..case.batch * case.voxels)
+                .map(|_| Complex64::new(between(rng, -1.0, 1.0), between(rng, -1.0, 1.0)))
+                .collect(),
+        }
+    }
+
+    /// The sum over transmits and channels of a part, `(batch, voxel)`, and voxels about which rounding decides.
+    fn exact(
+        &self,
+        transmits: std::ops::Range<usize>,
+        channels: &std::ops::Range<usize>,
+    ) -> (Vec<Complex64>, Vec<bool>) {
+        let case = &self.case;
+        let mut sums = vec![Complex64::ZERO; case.batch * case.voxels];
+        let mut ambiguous = vec![false; case.voxels];
+        for (index, &(offset, weight, transmit)) in self.entries.iter().enumerate() {
+            let n = index % case.voxels;
+            if transmit < 0 || !transmits.contains(&(transmit as usize)) || weight == 0.0 {
+                continue;
+            }
+            let q = transmit as usize;
+            for m in channels.clone() {
+                let [x, y, z, channel_weight] = self.elements[m].map(f64::from);
+                let [px, py, pz] = self.voxels[n].map(f64::from);
+                let distance = ((px - x).powi(2) + (py - y).powi(2) + (pz - z).powi(2)).sqrt();
+                let margin = (pz - z) - case.cosine_bound * distance;
+                ambiguous[n] |= margin.abs() < 1e-4;
+                let delay = distance + f64::from(offset);
+                let last = case.samples as f64 - 1.0;
+                ambiguous[n] |= delay.abs() < 1e-4 || (delay - last).abs() < 1e-4;
+                if margin < 0.0 || !(0.0..last).contains(&delay) {
+                    continue;
+                }
+                let turns = f64::from(self.phases[q]) * std::f64::consts::TAU + self.radians_per_sample * delay;
+                let mut factor = Complex64::new(f64::from(weight) * channel_weight, 0.0);
+                if S::IS_COMPLEX {
+                    factor *= Complex64::from_polar(1.0, turns);
+                }
+                let first = delay.floor();
+                let fraction = delay - first;
+                for b in 0..case.batch {
+                    let at = ((b * case.channels + m) * case.transmits + q) * case.samples + first as usize;
+                    let value = self.data[at].exact() * (1.0 - fraction) + self.data[at + 1].exact() * fraction;
+                    sums[b * case.voxels + n] += factor * value;
+                }
+            }
+        }
+        (sums, ambiguous)
+    }
+
+    /// The data in rows, and vectors of a row.
+    fn rows(&self) -> (Buffer<[u32; 4]>, u32)
+    where
+        S: permute_rows::Instances<S>,
+    {
+        let case = &self.case;
+        let pitch = case.batch.next_multiple_of(2);
+        let rows = case.samples.div_ceil(S::SAMPLES_PER_ROW as usize);
+        let input = Buffer::new(&self.data);
+        let output = Buffer::filled([u32::MAX; 2], case.transmits * case.channels * rows * pitch);
+        let parameters = PermuteRows::<S> {
+            input: input.global(),
+            output: output.global_mut(),
+            scaling: Scaling::none(),
+            origin: 0,
+            batch_stride: (case.channels * case.transmits * case.samples) as i64,
+            channel_stride: (case.transmits * case.samples) as i64,
+            transmit_stride: case.samples as i64,
+            sample_stride: 1,
+            n_batch: case.batch as u32,
+            batch_pitch: pitch as u32,
+            n_channels: case.channels as u32,
+            n_samples: case.samples as u32,
+        };
+        let shape = Launch {
+            grid: [
+                (case.transmits * case.channels) as u32 * sample_tiles(case.samples as u32),
+                (pitch as u32).div_ceil(ITEMS),
+                1,
+            ],
+            threads: permute_rows::THREADS,
+            shared_bytes: SHARED_BYTES,
+        };
+        launch(&<S as permute_rows::Instances<S>>::kernel(), shape, parameters)
+            .unwrap_or_else(|fault| panic!("{fault}"));
+        let vectors: Vec<[u32; 4]> = output
+            .to_vec()
+            .chunks_exact(2)
+            .map(|pair| [pair[0][0], pair[0][1], pair[1][0], pair[1][1]])
+            .collect();
+        (Buffer::new(&vectors), pitch as u32 / 2)
+    }
+
+    fn run(&self, kernel: &cuda_std::Kernel<DasWindow<S>>, shape: Shape, seed: u64) -> Vec<S::Value>
+    where
+        S: permute_rows::Instances<S>,
+    {
+        let case = &self.case;
+        let (samples, n_vectors) = self.rows();
+        let [transmits, channels] = [case.part[0].min(case.transmits), case.part[1].min(case.channels)];
+        let transmit_parts = case.transmits.div_ceil(transmits);
+        let parts = transmit_parts * case.channels.div_ceil(channels);
+        let pairs = |pair: fn(&[f32; 4]) -> [[f32; 2]; 2]| {
+            Buffer::new(&self.elements.iter().flat_map(pair).collect::<Vec<_>>())
+        };
+        let elements = pairs(|&[x, y, z, weight]| [[x, y], [z, weight]]);
+        let bound = case.cosine_bound as f32;
+        let normals = Buffer::new(&[[0.0, 0.0], [1.0, bound]].repeat(case.channels));
+        let voxels = Buffer::new(
+            &(0..3)
+                .flat_map(|axis| self.voxels.iter().map(move |voxel| voxel[axis]))
+                .collect::<Vec<_>>(),
+        );
+        let offsets = Buffer::new(&self.entries.iter().map(|entry| entry.0).collect::<Vec<_>>());
+        let weights = Buffer::new(&self.entries.iter().map(|entry| entry.1).collect::<Vec<_>>());
+        let transmits_of_entries = Buffer::new(&self.entries.iter().map(|entry| entry.2).collect::<Vec<_>>());
+        let phases = Buffer::new(&self.phases);
+        let marks = Buffer::new(&(0..case.batch as u32).map(|item| item % 2).collect::<Vec<_>>());
+        let scales = Buffer::new(&(0..case.batch).map(scale_of).collect::<Vec<_>>());
+        let nan = S::rounded(Complex64::new(f64::NAN, f64::NAN));
+        let former: Vec<_> = (0..case.batch)
+            .flat_map(|b| (0..parts).flat_map(move |_| b * case.voxels..(b + 1) * case.voxels))
+            .map(|at| {
+                if case.beta == 0.0 {
+                    nan
+                } else {
+                    S::rounded(self.former[at])
+                }
+            })
+            .collect();
+        let output = Buffer::new(&former);
+        let parameters = DasWindow::<S> {
+            samples: samples.global(),
+            geometry: Geometry {
+                elements: elements.global(),
+                normals: normals.global(),
+                voxels: voxels.global(),
+                offsets: offsets.global(),
+                weights: weights.global(),
+                transmits: or_empty(case.entries > 0, &transmits_of_entries),
+                phases: phases.global(),
+                order: Global::empty(),
+                is_ordered: 0,
+                voxel_pitch: case.voxels as u64,
+                first_voxel: 0,
+                n_voxels: case.voxels as u64,
+                aperture: Aperture::new(0.0, Window::Boxcar, 0.0),
+                turns: TurnsPerSample::from_radians(self.radians_per_sample),
+                interpolation: Interpolation::Linear,
+                n_samples: case.samples as i32,
+                n_channels: case.channels as u32,
+                n_transmits: case.transmits as u32,
+                n_entries: if case.entries == 0 {
+                    case.transmits
+                } else {
+                    case.entries
+                } as u32,
+                is_directive: u32::from(case.cosine_bound > -1.0),
+                is_sparse: u32::from(case.entries > 0),
+            },
+            output: Output {
+                values: output.global_mut(),
+                scales: or_empty(case.is_marked, &scales),
+                marks: or_empty(case.is_marked, &marks),
+                beta: case.beta,
+                n_voxels: case.voxels as u64,
+                n_parts: parts as u32,
+                n_transmit_parts: transmit_parts as u32,
+                transmits_per_part: transmits as u32,
+                channels_per_part: channels as u32,
+                first_part: 0,
+                first_item: 0,
+                items: if case.is_marked { Items::Unmarked } else { Items::All },
+                is_scaled: u32::from(case.is_marked),
+            },
+            gain: case.gain,
+            n_batch: case.batch as u32,
+            n_vectors,
+        };
+        let launch = Launch {
+            grid: [
+                (case.voxels as u32).div_ceil(shape.voxels()),
+                (case.batch as u32).div_ceil(shape.items),
+                parts as u32,
+            ],
+            threads: shape.threads(),
+            shared_bytes: shape.shared_bytes(),
+        };
+        let options = Options {
+            seed,
+            ..Options::default()
+        };
+        launch_with(kernel, launch, parameters, options).unwrap_or_else(|fault| panic!("{case:?}\n{fault}"));
+        output.to_vec()
+    }
+
+    /// The relative error of a result, and how many sums were compared.
+    fn error(&self, result: &[S::Value]) -> (f64, usize) {
+        let case = &self.case;
+        let [transmits, channels] = [case.part[0].min(case.transmits), case.part[1].min(case.channels)];
+        let (mut difference, mut norm, mut compared) = (0.0, 0.0, 0);
+        let mut parts = Vec::new();
+        for first_channel in (0..case.channels).step_by(channels) {
+            for first_transmit in (0..case.transmits).step_by(transmits) {
+                parts.push(self.exact(
+                    first_transmit..(first_transmit + transmits).min(case.transmits),
+                    &(first_channel..(first_channel + channels).min(case.channels)),
+                ));
+            }
+        }
+        for b in 0..case.batch {
+            for (part, (sums, ambiguous)) in parts.iter().enumerate() {
+                for n in 0..case.voxels {
+                    let got = S::exact_sum(result[(b * parts.len() + part) * case.voxels + n]);
+                    let former = self.former[b * case.voxels + n];
+                    let former = S::exact_sum(S::rounded(former));
+                    if case.is_marked && b % 2 == 1 {
+                        assert!(got.re.is_nan() || got == former, "a marked item was written");
+                        continue;
+                    }
+                    let scale = if case.is_marked { f64::from(scale_of(b)) } else { 1.0 };
+                    let expected = sums[b * case.voxels + n] * scale + f64::from(case.beta) * former;
+                    if !ambiguous[n] {
+                        difference += (got - expected).norm_sqr();
+                        norm += expected.norm_sqr();
+                        compared += 1;
+                    }
+                }
+            }
+        }
+        let error = if difference == 0.0 {
+            0.0
+        } else {
+            (difference / norm).sqrt()
+        };
+        (error, compared)
+    }
+}
+
+fn scale_of(item: usize) -> f32 {
+    [1.0, 4.0, 0.5][item % 3]
+}
+
+fn or_empty<T: Element>(is_there: bool, buffer: &Buffer<T>) -> Global<T> {
+    if is_there { buffer.global() } else { Global::empty() }
+}
+
+/// Runs a case on every instance of a sample type.
+fn check<S: Stored + permute_rows::Instances<S>>(case: &Case, rng: &mut fastrand::Rng) {
+    let problem = Problem::<S>::new(case, rng);
+    for (kernel, shape) in S::instances() {
+        let result = problem.run(&kernel, shape, rng.u64(..));
+        let (error, compared) = problem.error(&result);
+        assert!(compared > 0, "nothing was compared");
+        assert_within(
+            &format!("{}: {compared} sums of {case:?}", kernel.info.name),
+            error,
+            BOUND,
+        );
+    }
+}
+
+fn check_both(case: &Case, rng: &mut fastrand::Rng) {
+    check::<Complex<F16>>(case, rng);
+    check::<F16>(case, rng);
+}
+
+#[test]
+fn spreads() {
+    let mut rng = rng();
+    for spread in [0.0, 2.0, 7.0, 8.0, 40.0] {
+        let samples = 64 + 12 * spread as usize;
+        check_both(
+            &Case {
+                spread,
+                samples,
+                ..Case::default()
+            },
+            &mut rng,
+        );
+    }
+}
+
+#[test]
+fn ends_of_the_recording() {
+    let mut rng = rng();
+    for first_delay in [-30.0, -5.0, 20.0, 38.0] {
+        check_both(
+            &Case {
+                first_delay,
+                samples: 41,
+                ..Case::default()
+            },
+            &mut rng,
+        );
+    }
+    for samples in [2, 3, 4, 5, 7, 8, 9] {
+        check_both(
+            &Case {
+                samples,
+                first_delay: -3.0,
+                voxels: 97,
+                spread: 2.0,
+                ..Case::default()
+            },
+            &mut rng,
+        );
+    }
+}
+
+#[test]
+fn batches_and_voxel_counts() {
+    let mut rng = rng();
+    for (batch, voxels) in [(1, 131), (3, 29), (33, 40), (64, 1), (100, 9)] {
+        check_both(
+            &Case {
+                batch,
+                voxels,
+                channels: 25,
+                ..Case::default()
+            },
+            &mut rng,
+        );
+    }
+}
+
+#[test]
+fn lists_of_transmits() {
+    let mut rng = rng();
+    for part in [[usize::MAX, usize::MAX], [2, 3]] {
+        check_both(
+            &Case {
+                transmits: 5,
+                entries: 3,
+                part,
+                ..Case::default()
+            },
+            &mut rng,
+        );
+    }
+}
+
+#[test]
+fn parts_and_what_is_done_with_the_sum() {
+    let mut rng = rng();
+    check_both(
+        &Case {
+            transmits: 3,
+            part: [2, 7],
+            beta: -0.75,
+            ..Case::default()
+        },
+        &mut rng,
+    );
+    check_both(
+        &Case {
+            is_marked: true,
+            beta: 0.5,
+            ..Case::default()
+        },
+        &mut rng,
+    );
+    check_both(
+        &Case {
+            cosine_bound: 0.8,
+            is_marked: true,
+            ..Case::default()
+        },
+        &mut rng,
+    );
+}
+
+/// Weights of any magnitude, which halves could not hold.
+#[test]
+fn weights_of_any_magnitude() {
+    let mut rng = rng();
+    for gain in [2.0_f32.powi(-40), 2.0_f32.powi(60)] {
+        check_both(
+            &Case {
+                gain,
+                ..Case::default()
+            },
+            &mut rng,
+        );
+    }
+}
+
+/// Samples that are not finite spoil their own batch item alone.
+#[test]
+fn what_is_not_finite_stays_in_its_batch_item() {
+    let mut rng = rng();
+    let case = Case {
+        batch: 70,
+        ..Case::default()
+    };
+    let mut problem = Problem::<Complex<F16>>::new(&case, &mut rng);
+    let clean: Vec<_> = {
+        let (kernel, shape) = &Complex::<F16>::instances()[0];
+        problem.run(kernel, *shape, 1)
+    };
+    let of_item = case.channels * case.transmits * case.samples;
+    for at in 0..of_item {
+        problem.data[33 * of_item + at] = Complex::new(F16(0x7e00), F16(0x7c00));
+    }
+    for (kernel, shape) in Complex::<F16>::instances().into_iter().take(1) {
+        let result = problem.run(&kernel, shape, 1);
+        for (index, (got, expected)) in result.iter().zip(&clean).enumerate() {
+            if index / case.voxels != 33 {
+                assert_eq!(got, expected, "sum {index}");
+            }
+        }
+        assert!(
+            result[33 * case.voxels..34 * case.voxels]
+                .iter()
+                .any(|sum| sum.re.is_nan())
+        );
+    }
+}
