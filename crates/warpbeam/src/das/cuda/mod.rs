@@ -36,6 +36,8 @@ pub(super) struct CudaDas<T: Sample> {
     parameters: Parameters<T>,
     algorithm: Algorithm,
     precision: Precision,
+    /// Whether the device has kernels over distinct samples, and over windows, for the plan.
+    has_matrix_kernels: [bool; 2],
     workspace: Workspace,
     memory_limit_bytes: Option<u64>,
     n_voxels: usize,
@@ -104,18 +106,20 @@ impl<T: Sample> CudaDas<T> {
         } else {
             Place::Host(Box::new(prepared))
         };
-        let plan = Self {
+        let mut plan = Self {
             backend: backend.clone(),
             cuda: Arc::clone(cuda),
             geometry,
             parameters,
             algorithm: options.algorithm,
             precision,
+            has_matrix_kernels: [false; 2],
             workspace: Workspace::default(),
             memory_limit_bytes,
             n_voxels,
             stream: backend.stream()?,
         };
+        plan.has_matrix_kernels = [plan.has_distinct(), plan.has_window()];
         plan.refuse_what_there_is_not()?;
         plan.prepare_voxel()?;
         if !matches!(options.algorithm, Algorithm::Voxel | Algorithm::Frame) {
@@ -130,13 +134,13 @@ impl<T: Sample> CudaDas<T> {
                 "Algorithm::Distinct for this sample type, interpolation or device",
                 "it takes i16, f16 and f32 samples and nearest or linear interpolation, and below compute capability 8.0 f16 alone; \
                  Algorithm::Auto takes what there is",
-                self.has_distinct(),
+                self.has_matrix_kernels[0],
             ),
             Algorithm::Window => (
                 "Algorithm::Window for this sample type, interpolation or device",
                 "it takes f16 samples, or f32 and i16 with Precision::F16, linear interpolation and compute capability 8.0; \
                  Algorithm::Auto takes what there is",
-                self.has_window(),
+                self.has_matrix_kernels[1],
             ),
             _ => return Ok(()),
         };
@@ -155,7 +159,9 @@ impl<T: Sample> CudaDas<T> {
     fn choice(&self, n_batch: usize, n_samples: usize) -> Choice {
         let shape = choice::Shape {
             has_batch_kernels: has_kernels::<T::Device>(),
-            has_window_kernels: self.has_window(),
+            has_distinct_kernels: self.has_matrix_kernels[0],
+            has_window_kernels: self.has_matrix_kernels[1],
+            is_complex: T::PARTS == 2,
             n_batch,
             n_samples,
             n_voxels: self.n_voxels,
