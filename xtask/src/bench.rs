@@ -1,15 +1,20 @@
-//! `cargo xtask bench`: builds the benchmark in release mode and runs it here.
+//! `cargo xtask bench`: builds the benchmark in release mode and runs it here, with its own arguments.
 
 use crate::workspace;
 use xshell::{Shell, cmd};
 
-/// Runs the benchmark with its own arguments.
-pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
+/// The tasks whose arguments are the benchmark's.
+pub(crate) const TASKS: [&str; 1] = ["bench"];
+
+/// Runs the benchmark's command for a task.
+pub(crate) fn run(task: &str, arguments: &[String]) -> anyhow::Result<()> {
+    let command = if task == "bench" { "time" } else { task };
+    let arguments = arguments.strip_prefix(&["--".to_owned()]).unwrap_or(arguments);
     let shell = Shell::new()?;
     shell.change_dir(workspace::root());
     cmd!(
         shell,
-        "cargo run --quiet --release --package warpbeam-bench -- {arguments...}"
+        "cargo run --quiet --release --package warpbeam-bench -- {command} {arguments...}"
     )
     .run()?;
     Ok(())

@@ -39,7 +39,7 @@ mod flags {
             }
             /// Puts tests, benchmarks and what they read into target/gpu-bundle, for a GPU machine without Rust.
             cmd bundle {}
-            /// Times reconstructions and writes benches/results; everything after `--` goes to the benchmark.
+            /// Times reconstructions and writes benches/results; `cargo xtask bench --help` has the arguments.
             cmd bench {
                 repeated arguments: String
             }
@@ -48,6 +48,12 @@ mod flags {
 }
 
 fn main() -> anyhow::Result<()> {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    if let Some((task, rest)) = arguments.split_first()
+        && bench::TASKS.contains(&task.as_str())
+    {
+        return bench::run(task, rest);
+    }
     let flags = flags::Xtask::from_env_or_exit();
     match flags.subcommand {
         flags::XtaskCmd::Demo(demo) => demo::run(&demo::Flags {
@@ -57,6 +63,6 @@ fn main() -> anyhow::Result<()> {
         flags::XtaskCmd::Test(test) => gate::run(test.only.as_deref()),
         flags::XtaskCmd::Ptx(ptx) => ptx::run(ptx.check, ptx.sass.as_deref()),
         flags::XtaskCmd::Bundle(_) => bundle::run(),
-        flags::XtaskCmd::Bench(bench) => bench::run(&bench.arguments),
+        flags::XtaskCmd::Bench(bench) => bench::run("bench", &bench.arguments),
     }
 }
