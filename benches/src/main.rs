@@ -9,6 +9,7 @@ mod data;
 mod geometry;
 mod machine;
 mod measure;
+mod peers;
 mod reference;
 mod results;
 mod storage;

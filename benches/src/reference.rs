@@ -24,7 +24,13 @@ impl Compared {
         }
     }
 
-    /// The direct sums there: linear interpolation, all elements, weights of 1.
+    /// The same voxels in the first frame.
+    pub(crate) fn of_first_frame(&self) -> Self {
+        let places = self.places.iter().map(|[_, voxel]| [0, *voxel]).collect();
+        Self { places }
+    }
+
+    /// The direct sums there of a case's data as this type stores them: linear interpolation, all elements, weights of 1.
     pub(crate) fn sums<T: Element>(&self, case: &Case, geometry: &DasGeometry) -> Vec<[f64; 2]> {
         let positions: Vec<f64> = geometry.voxel_positions.iter().copied().collect();
         let offsets: Vec<f64> = geometry.transmit_offsets.iter().copied().collect();

@@ -3,6 +3,7 @@
 use crate::cases::{self, Case};
 use crate::machine::{COMMIT, Clocks, Machine};
 use crate::measure::{Job, Limits, Outcome};
+use crate::peers::Peers;
 use crate::results::{File, Results, Run};
 use crate::storage::{self, Choice, Storage};
 use crate::{against, flags, results_folder, summary, sweeps};
@@ -90,6 +91,7 @@ impl Session {
         };
         let backend = self.backend.clone();
         let stream = backend.stream()?;
+        let mut peers = if flags.peers { Peers::start()? } else { None };
         for case in &chosen {
             let is_swept = sweeps::sweep_of(&case.name).is_some();
             let seconds = match (is_swept, flags.quick) {
@@ -110,6 +112,17 @@ impl Session {
                 storage.time(&job, &algorithms, &mut |choice, outcome| {
                     self.take(case, storage, choice, outcome, flags.algorithm.is_some());
                 })?;
+            }
+            // The sweeps compare our own algorithms.
+            if let Some(running) = peers.as_mut().filter(|_| !is_swept) {
+                match running.time(&job) {
+                    Ok(rows) => rows.into_iter().for_each(|run| self.file.results.insert(run)),
+                    Err(error) => {
+                        println!("  {error:#}");
+                        self.faults.push(format!("peers on {}: {error:#}", case.name));
+                        peers = Peers::start()?;
+                    }
+                }
             }
             summary::print_ratios(&self.file.results, &case.name);
             if is_cuda {

@@ -8,13 +8,14 @@ pub(crate) const TASKS: [&str; 1] = ["bench"];
 
 /// Runs the benchmark's command for a task.
 pub(crate) fn run(task: &str, arguments: &[String]) -> anyhow::Result<()> {
-    let command = if task == "bench" { "time" } else { task };
+    // To time is what the benchmark does without a command.
+    let command = Some(task).filter(|task| *task != "bench");
     let arguments = arguments.strip_prefix(&["--".to_owned()]).unwrap_or(arguments);
     let shell = Shell::new()?;
     shell.change_dir(workspace::root());
     cmd!(
         shell,
-        "cargo run --quiet --release --package warpbeam-bench -- {command} {arguments...}"
+        "cargo run --quiet --release --package warpbeam-bench -- {command...} {arguments...}"
     )
     .run()?;
     Ok(())
