@@ -10,6 +10,7 @@ mod geometry;
 mod machine;
 mod measure;
 mod peers;
+mod profile;
 mod reference;
 mod results;
 mod storage;
@@ -47,6 +48,25 @@ mod flags {
                 /// Folder of the results (default: benches/results).
                 optional --output folder: PathBuf
             }
+            /// Hardware counters of our kernels, by Nsight Compute.
+            cmd profile {
+                /// Cases, separated by commas (default: ex64).
+                optional --case names: String
+                /// Algorithms, separated by commas (default: all but auto).
+                optional --algorithm names: String
+                /// Storages, separated by commas (default: f32, f16).
+                optional --storage names: String
+                /// Folder of the results (default: benches/results).
+                optional --output folder: PathBuf
+            }
+            /// Runs a variant once and writes nothing: for a profiler to watch.
+            cmd once {
+                required --case name: String
+                required --algorithm name: String
+                required --storage name: String
+                /// cpu or cuda (default: the best there is).
+                optional --backend name: String
+            }
         }
     }
 }
@@ -54,6 +74,8 @@ mod flags {
 fn main() -> anyhow::Result<()> {
     match flags::Bench::from_env_or_exit().subcommand {
         flags::BenchCmd::Time(flags) => time::run(&flags),
+        flags::BenchCmd::Profile(flags) => profile::run(&flags),
+        flags::BenchCmd::Once(flags) => profile::once(&flags),
     }
 }
 

@@ -7,6 +7,7 @@ mod bundle;
 mod demo;
 mod dependency;
 mod gate;
+mod profile;
 mod ptx;
 mod workspace;
 
@@ -43,16 +44,21 @@ mod flags {
             cmd bench {
                 repeated arguments: String
             }
+            /// Hardware counters of our kernels; `cargo xtask profile --help` has the arguments.
+            cmd profile {
+                repeated arguments: String
+            }
         }
     }
 }
 
 fn main() -> anyhow::Result<()> {
     let arguments: Vec<_> = std::env::args().skip(1).collect();
-    if let Some((task, rest)) = arguments.split_first()
-        && bench::TASKS.contains(&task.as_str())
-    {
-        return bench::run(task, rest);
+    // Their arguments are the benchmark's.
+    match arguments.split_first() {
+        Some((task, rest)) if task == "bench" => return bench::run(rest),
+        Some((task, rest)) if task == "profile" => return profile::run(rest),
+        _ => {}
     }
     let flags = flags::Xtask::from_env_or_exit();
     match flags.subcommand {
@@ -63,6 +69,7 @@ fn main() -> anyhow::Result<()> {
         flags::XtaskCmd::Test(test) => gate::run(test.only.as_deref()),
         flags::XtaskCmd::Ptx(ptx) => ptx::run(ptx.check, ptx.sass.as_deref()),
         flags::XtaskCmd::Bundle(_) => bundle::run(),
-        flags::XtaskCmd::Bench(bench) => bench::run("bench", &bench.arguments),
+        flags::XtaskCmd::Bench(bench) => bench::run(&bench.arguments),
+        flags::XtaskCmd::Profile(profile) => profile::run(&profile.arguments),
     }
 }
