@@ -136,15 +136,20 @@ pub(crate) fn standard() -> Vec<Case> {
     CASES.to_vec()
 }
 
+/// The standard cases and the small one for CPUs, which the documents have first.
+pub(crate) fn small_and_standard() -> Vec<Case> {
+    [EX16].into_iter().chain(CASES).collect()
+}
+
 /// The cases that a CPU does in seconds.
 pub(crate) fn small() -> Vec<Case> {
     let fits = |case: &&Case| case.points() <= MOST_POINTS_ON_CPU;
-    [EX16].iter().chain(&CASES).filter(fits).cloned().collect()
+    small_and_standard().iter().filter(fits).cloned().collect()
 }
 
 /// The cases named in a list with commas: standard ones, points of the sweeps, or a sweep as a whole.
 pub(crate) fn named(names: &str) -> anyhow::Result<Vec<Case>> {
-    let all: Vec<Case> = CASES.into_iter().chain([EX16]).chain(sweeps::all()).collect();
+    let all: Vec<Case> = small_and_standard().into_iter().chain(sweeps::all()).collect();
     let mut chosen = Vec::new();
     for name in names.split(',') {
         let before = chosen.len();

@@ -6,12 +6,14 @@
 mod against;
 mod cases;
 mod data;
+mod figures;
 mod geometry;
 mod machine;
 mod measure;
 mod peers;
 mod profile;
 mod reference;
+mod report;
 mod results;
 mod storage;
 mod summary;
@@ -59,6 +61,17 @@ mod flags {
                 /// Folder of the results (default: benches/results).
                 optional --output folder: PathBuf
             }
+            /// Makes the document and the pictures from the files of results.
+            cmd report {
+                /// Folder of the results (default: benches/results).
+                optional --results folder: PathBuf
+                /// The document (default: BENCHMARKS.md).
+                optional --document file: PathBuf
+                /// Folder of the pictures (default: benches/figures).
+                optional --figures folder: PathBuf
+                /// Writes nothing, and fails where document or pictures do not belong to the files.
+                optional --check
+            }
             /// Runs a variant once and writes nothing: for a profiler to watch.
             cmd once {
                 required --case name: String
@@ -75,6 +88,7 @@ fn main() -> anyhow::Result<()> {
     match flags::Bench::from_env_or_exit().subcommand {
         flags::BenchCmd::Time(flags) => time::run(&flags),
         flags::BenchCmd::Profile(flags) => profile::run(&flags),
+        flags::BenchCmd::Report(flags) => report::run(&flags),
         flags::BenchCmd::Once(flags) => profile::once(&flags),
     }
 }

@@ -11,6 +11,13 @@ pub(crate) fn run(arguments: &[String]) -> anyhow::Result<()> {
     Ok(())
 }
 
+/// Makes the document and the pictures.
+pub(crate) fn report(arguments: &[String]) -> anyhow::Result<()> {
+    let status = status(Some("report"), arguments)?;
+    ensure!(status.success(), "the report ended with {status}");
+    Ok(())
+}
+
 /// How the benchmark's command ends.
 pub(crate) fn status(command: Option<&str>, arguments: &[String]) -> anyhow::Result<ExitStatus> {
     Command::new("cargo")

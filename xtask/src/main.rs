@@ -9,6 +9,7 @@ mod dependency;
 mod gate;
 mod profile;
 mod ptx;
+mod resources;
 mod workspace;
 
 use std::path::PathBuf;
@@ -31,7 +32,7 @@ mod flags {
                 /// One part alone: format, lints, docs, ptx, tests, emulator, dependency.
                 optional --only part: String
             }
-            /// Compiles the kernels to PTX.
+            /// Compiles the kernels to PTX, and writes what they take into benches/results/kernel-resources.json.
             cmd ptx {
                 /// Writes nothing, and fails if the committed files do not belong to the sources.
                 optional --check
@@ -42,6 +43,10 @@ mod flags {
             cmd bundle {}
             /// Times reconstructions and writes benches/results; `cargo xtask bench --help` has the arguments.
             cmd bench {
+                repeated arguments: String
+            }
+            /// Makes BENCHMARKS.md and the pictures from benches/results; `cargo xtask report --help` has the arguments.
+            cmd report {
                 repeated arguments: String
             }
             /// Hardware counters of our kernels; `cargo xtask profile --help` has the arguments.
@@ -57,6 +62,7 @@ fn main() -> anyhow::Result<()> {
     // Their arguments are the benchmark's.
     match arguments.split_first() {
         Some((task, rest)) if task == "bench" => return bench::run(rest),
+        Some((task, rest)) if task == "report" => return bench::report(rest),
         Some((task, rest)) if task == "profile" => return profile::run(rest),
         _ => {}
     }
@@ -70,6 +76,7 @@ fn main() -> anyhow::Result<()> {
         flags::XtaskCmd::Ptx(ptx) => ptx::run(ptx.check, ptx.sass.as_deref()),
         flags::XtaskCmd::Bundle(_) => bundle::run(),
         flags::XtaskCmd::Bench(bench) => bench::run(&bench.arguments),
+        flags::XtaskCmd::Report(report) => bench::report(&report.arguments),
         flags::XtaskCmd::Profile(profile) => profile::run(&profile.arguments),
     }
 }
