@@ -151,7 +151,7 @@ impl<B: DrawingBackend> Pen<'_, B> {
             self.path(&path, self.theme.ink.mix(0.6).stroke_width(1))?;
             let is_flat = ceiling.slope.is_none();
             let at = if is_flat {
-                [last[0] - 6, last[1] - 4]
+                [last[0] - 6, last[1] - 9]
             } else {
                 [first[0] + 8, first[1] + 2]
             };
@@ -171,7 +171,7 @@ impl<B: DrawingBackend> Pen<'_, B> {
         let values = series.iter().flat_map(|bars| bars.values.iter().flatten().copied());
         let y = match scale {
             Scale::Linear => Axis::from_zero(values, up),
-            Scale::Logarithmic => Axis::logarithmic(values, up),
+            Scale::Logarithmic => Axis::decades(values, up),
         };
         self.horizontal_grid(&y, across)?;
         let slots = Slots::new(categories.len(), series.len(), across);

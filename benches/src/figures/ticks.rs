@@ -21,6 +21,16 @@ impl Axis {
         }
     }
 
+    /// A logarithmic axis from a power of ten, so that the lowest bar can be seen.
+    pub(super) fn decades(values: impl Iterator<Item = f64>, pixels: [i32; 2]) -> Self {
+        let axis = Self::logarithmic(values, pixels);
+        let low = 10.0_f64.powf((axis.low * 1.6).log10().floor());
+        Self {
+            low: if low < axis.low { low } else { low / 10.0 },
+            ..axis
+        }
+    }
+
     /// A linear axis from 0, with room for a number above the highest value.
     pub(super) fn from_zero(values: impl Iterator<Item = f64>, pixels: [i32; 2]) -> Self {
         let high = extent(values).map_or(1.0, |(_, high)| high).max(f64::MIN_POSITIVE);

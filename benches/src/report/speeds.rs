@@ -19,22 +19,17 @@ pub(super) fn write(text: &mut String, device: &Device) -> std::fmt::Result {
             clocks.multiprocessor_max_mhz, clocks.multiprocessor_mhz, clocks.memory_max_mhz
         )?;
     }
-    let operations = distinct(results.runs.iter().map(|run| run.operation.as_str()));
-    for operation in &operations {
-        let cases = distinct(of_operation(results, operation).map(|run| run.case.as_str()));
-        let (swept, standard): (Vec<&str>, Vec<&str>) =
-            cases.into_iter().partition(|case| sweeps::sweep_of(case).is_some());
-        if *operation == "das" {
-            best_to_best(text, results, &standard)?;
-        }
-        throughputs(text, results, operation, &standard)?;
-        scaling(text, results, &swept)?;
-    }
+    let cases = distinct(of_das(results).map(|run| run.case.as_str()));
+    let (swept, standard): (Vec<&str>, Vec<&str>) =
+        cases.into_iter().partition(|case| sweeps::sweep_of(case).is_some());
+    best_to_best(text, results, &standard)?;
+    throughputs(text, results, &standard)?;
+    scaling(text, results, &swept)?;
     rows(text, results)
 }
 
-fn of_operation<'a>(results: &'a Results, operation: &'a str) -> impl Iterator<Item = &'a Run> {
-    results.runs.iter().filter(move |run| run.operation == operation)
+fn of_das(results: &Results) -> impl Iterator<Item = &Run> {
+    results.runs.iter().filter(|run| run.operation == "das")
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -82,8 +77,8 @@ fn best_to_best(text: &mut String, results: &Results, cases: &[&str]) -> std::fm
 }
 
 /// Every variant on every case.
-fn throughputs(text: &mut String, results: &Results, operation: &str, cases: &[&str]) -> std::fmt::Result {
-    let of_cases = || of_operation(results, operation).filter(|run| cases.contains(&run.case.as_str()));
+fn throughputs(text: &mut String, results: &Results, cases: &[&str]) -> std::fmt::Result {
+    let of_cases = || of_das(results).filter(|run| cases.contains(&run.case.as_str()));
     // Ours first, then by library as they come.
     let mut variants: Vec<(&str, &str)> = Vec::new();
     for is_ours in [true, false] {
@@ -99,7 +94,7 @@ fn throughputs(text: &mut String, results: &Results, operation: &str, cases: &[&
         let cell = |case: &&str| {
             number(
                 results
-                    .find([operation, case, implementation, variant])
+                    .find(["das", case, implementation, variant])
                     .map(Run::throughput),
             )
         };
@@ -112,7 +107,7 @@ fn throughputs(text: &mut String, results: &Results, operation: &str, cases: &[&
     if rows.is_empty() {
         return Ok(());
     }
-    writeln!(text, "\n### `{operation}` by variant, 10¹² points a second")?;
+    writeln!(text, "\n### Delay-and-sum by variant, 10¹² points a second")?;
     let head: Vec<String> = [String::new()]
         .into_iter()
         .chain(cases.iter().map(|case| (*case).to_owned()))
