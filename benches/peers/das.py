@@ -47,6 +47,12 @@ def samples(first_part, n_parts):
     return values
 
 
+def synchronize():
+    """Waits for all streams: libraries have their own."""
+    if hasattr(xp, "cuda"):
+        xp.cuda.Device().synchronize()
+
+
 class Case:
     def __init__(self, request):
         self.__dict__.update(request)
@@ -106,10 +112,12 @@ def ffdas_variants(case):
         )
 
     def error():
+        synchronize()
         return case.error(out.reshape(case.n_batch, -1)[items, at], case.sums)
 
     def error_with(sign):
         out.fill(0)
+        synchronize()
         call("ALG1", False, sign)
         return error()
 
@@ -125,6 +133,7 @@ def ffdas_variants(case):
                 return timer.elapsed_ms()
 
             out.fill(0)
+            synchronize()
             yield variant, run, error, case.n_batch
 
 

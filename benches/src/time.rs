@@ -38,6 +38,10 @@ pub(crate) fn run(flags: &flags::Time) -> anyhow::Result<()> {
     println!("{} ({COMMIT})", session.file.results.machine);
     let start = Instant::now();
     session.cases(flags)?;
+    if session.backend.is_cuda() {
+        session.file.results.clocks = Clocks::now();
+        session.file.write()?;
+    }
     println!(
         "{} rows in {:.0} s",
         session.measured.len(),
@@ -125,9 +129,6 @@ impl Session {
                 }
             }
             summary::print_ratios(&self.file.results, &case.name);
-            if is_cuda {
-                self.file.results.clocks = Clocks::now();
-            }
             self.file.write()?;
         }
         Ok(())

@@ -78,6 +78,40 @@ fn unknown(text: &str, metrics: &[String]) -> Vec<String> {
 mod tests {
     use super::*;
 
+    /// A profiler that knows `a__b.sum` alone, and writes its value.
+    #[cfg(unix)]
+    #[test]
+    fn a_counter_that_is_not_known_is_left_out() {
+        use std::os::unix::fs::PermissionsExt;
+        const PROFILER: &str = r#"#!/bin/sh
+while [ "$1" != --log-file ]; do shift; done
+log=$2
+if [ "$4" = a__b.sum ]; then
+    printf '"ID","Kernel Name","a__b.sum"\n"","","byte"\n"0","das_x","7"\n' > "$log"
+else
+    echo "==ERROR== Failed to find metric c__d.ratio"
+    exit 1
+fi
+"#;
+        let folder = tempfile::tempdir().unwrap();
+        let program = folder.path().join("ncu");
+        fs::write(&program, PROFILER).unwrap();
+        fs::set_permissions(&program, fs::Permissions::from_mode(0o755)).unwrap();
+        let mut metrics = ["a__b.sum", "c__d.ratio"].map(str::to_owned).to_vec();
+        let mut unavailable = Vec::new();
+        let text = counters(&program, &["once"], &mut metrics, &mut unavailable).unwrap();
+        let launches = crate::profile::csv::launches(&text).unwrap();
+        assert_eq!(launches[0].get("a__b.sum"), Some(7.0));
+        assert_eq!(
+            (metrics, unavailable),
+            (vec!["a__b.sum".to_owned()], vec!["c__d.ratio".to_owned()])
+        );
+
+        let mut metrics = vec!["e__f.sum".to_owned()];
+        let error = counters(&program, &["once"], &mut metrics, &mut Vec::new()).unwrap_err();
+        assert!(error.to_string().contains("Failed to find metric"), "{error}");
+    }
+
     #[test]
     fn unknown_counters_are_found_in_what_it_says() {
         let metrics = ["a__b.sum", "a__b.sum.peak", "c__d.ratio"].map(str::to_owned);
