@@ -1,23 +1,15 @@
 //! A figure on a canvas: the same lines for SVG and for pixels.
 
 use super::model::{Bars, Ceiling, Content, Figure, LEGEND_ENTRY, LEGEND_LINE, PANEL, Panel, Scale, Series, TITLE};
+use super::pen::{Area, FONT, Pen, Place, failed};
 use super::theme::Theme;
 use super::ticks::{Axis, written};
 use anyhow::anyhow;
-use plotters::coord::Shift;
-use plotters::drawing::DrawingArea;
-use plotters::element::{Circle, PathElement, Rectangle, Text};
 use plotters::prelude::DrawingBackend;
-use plotters::style::text_anchor::{HPos, Pos, VPos};
-use plotters::style::{Color, FontStyle, FontTransform, IntoFont, RGBColor, ShapeStyle, TextStyle, register_font};
-
-/// The font of bitmaps, and of text's widths in both.
-const FONT: &str = "sans-serif";
+use plotters::style::{Color, FontStyle, register_font};
 
 /// The plot's edges within a panel: left, top, right, bottom.
 const MARGINS: [i32; 4] = [78, 40, 20, 66];
-
-type Area<'a, B> = DrawingArea<B, Shift>;
 
 /// Draws a figure and finishes the canvas.
 pub(super) fn figure<B: DrawingBackend>(figure: &Figure, theme: &Theme, area: &Area<B>) -> anyhow::Result<()> {
@@ -51,24 +43,6 @@ pub(super) fn figure<B: DrawingBackend>(figure: &Figure, theme: &Theme, area: &A
         pen.text(name, [corner[0] + 26, corner[1] + 6], 15, Place::Right)?;
     }
     area.present().map_err(failed)
-}
-
-/// Where a text stands in relation to its point.
-#[derive(Clone, Copy)]
-enum Place {
-    Centre,
-    Above,
-    Below,
-    Left,
-    Right,
-    Upright,
-}
-
-/// Draws within a panel.
-struct Pen<'a, B: DrawingBackend> {
-    area: &'a Area<'a, B>,
-    theme: &'a Theme,
-    corner: [i32; 2],
 }
 
 impl<B: DrawingBackend> Pen<'_, B> {
@@ -123,8 +97,7 @@ impl<B: DrawingBackend> Pen<'_, B> {
                 .collect();
             self.path(&path, colour.stroke_width(2))?;
             for [at, value] in path {
-                let at = (self.corner[0] + at, self.corner[1] + value);
-                self.area.draw(&Circle::new(at, 5, colour.filled())).map_err(failed)?;
+                self.dot([at, value], colour)?;
             }
         }
         self.frame(across, up)
@@ -236,43 +209,6 @@ impl<B: DrawingBackend> Pen<'_, B> {
         let path = [[across[0], up[1]], [across[0], up[0]], [across[1], up[0]]];
         self.path(&path, self.theme.ink.stroke_width(1))
     }
-
-    fn at(&self, [x, y]: [i32; 2]) -> (i32, i32) {
-        (self.corner[0] + x, self.corner[1] + y)
-    }
-
-    fn path(&self, path: &[[i32; 2]], style: ShapeStyle) -> anyhow::Result<()> {
-        let path: Vec<_> = path.iter().map(|point| self.at(*point)).collect();
-        self.area.draw(&PathElement::new(path, style)).map_err(failed)
-    }
-
-    fn rectangle(&self, from: [i32; 2], to: [i32; 2], style: ShapeStyle) -> anyhow::Result<()> {
-        self.area
-            .draw(&Rectangle::new([self.at(from), self.at(to)], style))
-            .map_err(failed)
-    }
-
-    fn text(&self, text: &str, at: [i32; 2], size: i32, place: Place) -> anyhow::Result<()> {
-        if text.is_empty() {
-            return Ok(());
-        }
-        let ink: RGBColor = self.theme.ink;
-        let (horizontal, vertical) = match place {
-            Place::Centre | Place::Upright => (HPos::Center, VPos::Center),
-            Place::Above => (HPos::Center, VPos::Bottom),
-            Place::Below => (HPos::Center, VPos::Top),
-            Place::Left => (HPos::Right, VPos::Center),
-            Place::Right => (HPos::Left, VPos::Center),
-        };
-        let font = match place {
-            Place::Upright => (FONT, size).into_font().transform(FontTransform::Rotate270),
-            _ => (FONT, size).into_font(),
-        };
-        let style = TextStyle::from(font).color(&ink).pos(Pos::new(horizontal, vertical));
-        self.area
-            .draw(&Text::new(text.to_owned(), self.at(at), style))
-            .map_err(failed)
-    }
 }
 
 /// Places of bars in groups.
@@ -305,8 +241,4 @@ impl Slots {
             ((left + width).round() as i32 - 1).max(left.round() as i32 + 1),
         ]
     }
-}
-
-fn failed<E: std::error::Error>(error: E) -> anyhow::Error {
-    anyhow!("the picture cannot be drawn: {error}")
 }

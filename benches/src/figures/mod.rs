@@ -6,6 +6,7 @@
 mod counters;
 mod draw;
 mod model;
+mod pen;
 mod rates;
 mod roofline;
 mod scaling;
