@@ -108,6 +108,8 @@ fn read(folder: &Path) -> anyhow::Result<Files> {
             files.results.push((stem.to_owned(), Results::read(path)?));
         }
     }
+    // GPUs first.
+    files.results.sort_by_key(|(name, _)| name.starts_with("cpu"));
     Ok(files)
 }
 
