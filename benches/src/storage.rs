@@ -44,7 +44,7 @@ const CPU: Choice = Choice {
 pub(crate) struct Storage {
     pub(crate) name: &'static str,
     pub(crate) options: fn(DasOptions) -> DasOptions,
-    precision: Precision,
+    exactness: Exactness,
     /// Times a job on real and on complex samples.
     time: [Time; 2],
     /// Whether the scaling sweeps run it.
@@ -58,28 +58,28 @@ pub(crate) const STORAGES: &[Storage] = &[
     Storage {
         name: "f32",
         options: |options| options,
-        precision: Precision::Single,
+        exactness: Exactness::Single,
         time: times::<f32>(),
         is_swept: true,
     },
     Storage {
         name: "f16",
         options: |options| options,
-        precision: Precision::Half,
+        exactness: Exactness::Half,
         time: times::<f16>(),
         is_swept: true,
     },
     Storage {
         name: "i16",
         options: |options| options,
-        precision: Precision::Half,
+        exactness: Exactness::Half,
         time: times::<i16>(),
         is_swept: false,
     },
     Storage {
         name: "f64",
         options: |options| options,
-        precision: Precision::Double,
+        exactness: Exactness::Double,
         time: times::<f64>(),
         is_swept: false,
     },
@@ -95,7 +95,7 @@ where
 
 /// What limits a result's exactness.
 #[derive(Clone, Copy, Debug)]
-enum Precision {
+enum Exactness {
     Double,
     Single,
     /// 16-bit or TF32 operands of a matrix instruction.
@@ -105,10 +105,10 @@ enum Precision {
 impl Storage {
     /// Most relative error against the direct sum of the same stored samples.
     pub(crate) fn bound(&self, case: &Case) -> f64 {
-        match self.precision {
-            Precision::Double => 1e-11,
-            Precision::Single => case.single_precision_bound(),
-            Precision::Half => case.single_precision_bound().max(1e-3),
+        match self.exactness {
+            Exactness::Double => 1e-11,
+            Exactness::Single => case.single_precision_bound(),
+            Exactness::Half => case.single_precision_bound().max(1e-3),
         }
     }
 
