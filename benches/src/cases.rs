@@ -1,35 +1,40 @@
-//! The standard cases of delay-and-sum: probes, grids and data of fixed sizes.
+//! The cases of delay-and-sum: probes, grids and data of fixed sizes.
 
+use crate::sweeps;
 use anyhow::Context;
-use ndarray::{Array2, Array3, ArrayD, Axis};
+use std::borrow::Cow;
 use std::f64::consts::TAU;
-use warpbeam::{DasGeometry, DasOptions};
+use warpbeam::DasOptions;
 
-const SOUND_SPEED_M_S: f64 = 1540.0;
+/// Speed of sound in all cases.
+pub(crate) const SOUND_SPEED_M_S: f64 = 1540.0;
+
+/// Points up to which a case is run on a CPU by default.
+const MOST_POINTS_ON_CPU: u64 = 3_000_000_000;
 
 /// A case: a probe, a grid and the size of the data.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Case {
-    pub(crate) name: &'static str,
+    pub(crate) name: Cow<'static, str>,
     /// Elements along x and y.
-    elements: [usize; 2],
-    pitch_m: f64,
+    pub(crate) elements: [usize; 2],
+    pub(crate) pitch_m: f64,
     /// Voxels along x, y and z.
-    grid: [usize; 3],
+    pub(crate) grid: [usize; 3],
     /// Distances between voxels along x, y and z.
-    spacing_m: [f64; 3],
-    first_depth_m: f64,
+    pub(crate) spacing_m: [f64; 3],
+    pub(crate) first_depth_m: f64,
     pub(crate) n_batch: usize,
     pub(crate) n_transmits: usize,
     pub(crate) n_samples: usize,
-    largest_angle_rad: f64,
-    sampling_frequency_hz: f64,
+    pub(crate) largest_angle_rad: f64,
+    pub(crate) sampling_frequency_hz: f64,
     /// Frequency that IQ data were demodulated with; `None` for RF.
-    demodulation_frequency_hz: Option<f64>,
+    pub(crate) demodulation_frequency_hz: Option<f64>,
 }
 
 const MATRIX: Case = Case {
-    name: "vol",
+    name: Cow::Borrowed("vol"),
     elements: [32, 32],
     pitch_m: 0.3e-3,
     grid: [64, 64, 64],
@@ -43,22 +48,35 @@ const MATRIX: Case = Case {
     demodulation_frequency_hz: Some(7.8e6),
 };
 
+/// The reference configuration of the scaling sweeps on a GPU.
+pub(crate) const EX64: Case = Case {
+    name: Cow::Borrowed("ex64"),
+    pitch_m: 0.5e-3,
+    spacing_m: [0.25e-3; 3],
+    first_depth_m: 10e-3,
+    n_batch: 128,
+    n_transmits: 1,
+    n_samples: 512,
+    sampling_frequency_hz: 3.08e6,
+    demodulation_frequency_hz: Some(3.08e6),
+    ..MATRIX
+};
+
+/// The same, small enough for a CPU.
+pub(crate) const EX16: Case = Case {
+    name: Cow::Borrowed("ex16"),
+    elements: [16, 16],
+    grid: [16, 16, 16],
+    n_batch: 16,
+    n_samples: 256,
+    ..EX64
+};
+
 const CASES: [Case; 8] = [
-    Case {
-        name: "ex64",
-        pitch_m: 0.5e-3,
-        spacing_m: [0.25e-3; 3],
-        first_depth_m: 10e-3,
-        n_batch: 128,
-        n_transmits: 1,
-        n_samples: 512,
-        sampling_frequency_hz: 3.08e6,
-        demodulation_frequency_hz: Some(3.08e6),
-        ..MATRIX
-    },
+    EX64,
     MATRIX,
     Case {
-        name: "deep",
+        name: Cow::Borrowed("deep"),
         first_depth_m: 30e-3,
         n_batch: 128,
         n_transmits: 1,
@@ -66,14 +84,14 @@ const CASES: [Case; 8] = [
         ..MATRIX
     },
     Case {
-        name: "big",
+        name: Cow::Borrowed("big"),
         grid: [128, 128, 64],
         n_batch: 128,
         n_transmits: 4,
         ..MATRIX
     },
     Case {
-        name: "rf-vol",
+        name: Cow::Borrowed("rf-vol"),
         n_transmits: 2,
         n_samples: 1024,
         sampling_frequency_hz: 31.2e6,
@@ -81,12 +99,12 @@ const CASES: [Case; 8] = [
         ..MATRIX
     },
     Case {
-        name: "frame",
+        name: Cow::Borrowed("frame"),
         n_batch: 1,
         ..MATRIX
     },
     Case {
-        name: "picmus",
+        name: Cow::Borrowed("picmus"),
         elements: [128, 1],
         grid: [387, 1, 609],
         spacing_m: [38e-3 / 386.0, 0.0, 45e-3 / 608.0],
@@ -99,7 +117,7 @@ const CASES: [Case; 8] = [
         ..MATRIX
     },
     Case {
-        name: "disk",
+        name: Cow::Borrowed("disk"),
         elements: [128, 1],
         grid: [251, 1, 251],
         spacing_m: [25e-3 / 250.0, 0.0, 25e-3 / 250.0],
@@ -113,19 +131,36 @@ const CASES: [Case; 8] = [
     },
 ];
 
-/// The cases named in a list with commas, or all.
-pub(crate) fn named(names: Option<&str>) -> anyhow::Result<Vec<&'static Case>> {
-    let Some(names) = names else {
-        return Ok(CASES.iter().collect());
-    };
-    let find = |name: &str| {
-        let all: Vec<_> = CASES.iter().map(|case| case.name).collect();
-        CASES
-            .iter()
-            .find(|case| case.name == name)
-            .with_context(|| format!("there is no case {name:?}; the cases are {}", all.join(", ")))
-    };
-    names.split(',').map(find).collect()
+/// The standard cases, in the order of the documents.
+pub(crate) fn standard() -> Vec<Case> {
+    CASES.to_vec()
+}
+
+/// The standard cases and the small one for CPUs, which the documents have first.
+pub(crate) fn small_and_standard() -> Vec<Case> {
+    [EX16].into_iter().chain(CASES).collect()
+}
+
+/// The cases that a CPU does in seconds.
+pub(crate) fn small() -> Vec<Case> {
+    let fits = |case: &&Case| case.points() <= MOST_POINTS_ON_CPU;
+    small_and_standard().iter().filter(fits).cloned().collect()
+}
+
+/// The cases named in a list with commas: standard ones, points of the sweeps, or a sweep as a whole.
+pub(crate) fn named(names: &str) -> anyhow::Result<Vec<Case>> {
+    let all: Vec<Case> = small_and_standard().into_iter().chain(sweeps::all()).collect();
+    let mut chosen = Vec::new();
+    for name in names.split(',') {
+        let before = chosen.len();
+        let belongs = |case: &&Case| case.name == name || sweeps::sweep_of(&case.name) == Some(name);
+        chosen.extend(all.iter().filter(belongs).cloned());
+        if chosen.len() == before {
+            let names: Vec<_> = all.iter().map(|case| case.name.as_ref()).collect();
+            return None.with_context(|| format!("there is no case {name:?}; the cases are {}", names.join(", ")));
+        }
+    }
+    Ok(chosen)
 }
 
 impl Case {
@@ -137,55 +172,65 @@ impl Case {
         self.elements.iter().product()
     }
 
+    pub(crate) fn n_voxels(&self) -> usize {
+        self.grid.iter().product()
+    }
+
+    /// Voxels × channels × transmits × batch.
+    pub(crate) fn points(&self) -> u64 {
+        [self.n_voxels(), self.n_channels(), self.n_transmits, self.n_batch]
+            .iter()
+            .map(|count| *count as u64)
+            .product()
+    }
+
+    /// The plane waves' angles to z, evenly spread.
+    pub(crate) fn angles_rad(&self) -> Vec<f64> {
+        let last = self.n_transmits - 1;
+        let angle = |transmit: usize| match last {
+            0 => 0.0,
+            _ => self.largest_angle_rad * (2.0 * transmit as f64 / last as f64 - 1.0),
+        };
+        (0..=last).map(angle).collect()
+    }
+
+    /// Phase that the carrier turns in a sample.
+    pub(crate) fn phase_per_sample(&self) -> f64 {
+        TAU * self.demodulation_frequency_hz.unwrap_or(0.0) / self.sampling_frequency_hz
+    }
+
     pub(crate) fn options(&self) -> DasOptions {
-        let demodulation = self.demodulation_frequency_hz.unwrap_or(0.0);
         DasOptions {
-            phase_per_sample: TAU * demodulation / self.sampling_frequency_hz,
+            phase_per_sample: self.phase_per_sample(),
             ..DasOptions::default()
         }
     }
 
-    /// The geometry, in samples and rounded to single precision, as the peers get it.
-    pub(crate) fn geometry(&self) -> DasGeometry {
-        let per_metre = self.sampling_frequency_hz / SOUND_SPEED_M_S;
-        let centred = |index: usize, count: usize, step: f64| (index as f64 - (count as f64 - 1.0) / 2.0) * step;
-        let round = |metres: f64| f64::from((metres * per_metre) as f32);
-        let [nx, ny, nz] = self.grid;
-        let [ex, ey] = self.elements;
-        let element_positions = Array2::from_shape_fn((ex * ey, 3), |(element, axis)| match axis {
-            0 => round(centred(element / ey, ex, self.pitch_m)),
-            1 => round(centred(element % ey, ey, self.pitch_m)),
-            _ => 0.0,
-        });
-        let metres = |z: usize, y: usize, x: usize| {
-            [
-                centred(x, nx, self.spacing_m[0]),
-                centred(y, ny, self.spacing_m[1]),
-                self.first_depth_m + z as f64 * self.spacing_m[2],
-            ]
-        };
-        let voxel_positions = ArrayD::from_shape_fn(vec![nz, ny, nx, 3], |index| {
-            round(metres(index[0], index[1], index[2])[index[3]])
-        });
-        let mut transmit_offsets = ArrayD::zeros(vec![self.n_transmits, nz, ny, nx]);
-        for (transmit, mut offsets) in transmit_offsets.axis_iter_mut(Axis(0)).enumerate() {
-            let angle = if self.n_transmits > 1 {
-                self.largest_angle_rad * (2.0 * transmit as f64 / (self.n_transmits - 1) as f64 - 1.0)
-            } else {
-                0.0
-            };
-            let plane = Array3::from_shape_fn((nz, ny, nx), |(z, y, x)| {
-                let [x, _, z] = metres(z, y, x);
-                round(z * angle.cos() + x * angle.sin())
-            });
-            offsets.assign(&plane);
-        }
-        DasGeometry {
-            element_positions,
-            voxel_positions,
-            transmit_weights: ArrayD::ones(transmit_offsets.raw_dim()),
-            transmit_offsets,
-            ..DasGeometry::default()
-        }
+    /// Most relative error that single precision explains: delays of up to the last sample, rounded, turn into
+    /// interpolation weights and into phase.
+    pub(crate) fn single_precision_bound(&self) -> f64 {
+        let rounding = f64::from(f32::EPSILON) / 2.0;
+        1e-5 + rounding * self.n_samples as f64 * (self.phase_per_sample() + 2.0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cases_are_found_by_name() {
+        let found = named("disk,vol").unwrap();
+        assert_eq!(found.iter().map(|case| &case.name).collect::<Vec<_>>(), ["disk", "vol"]);
+        let error = named("disk,cube").unwrap_err().to_string();
+        assert!(error.contains("\"cube\"") && error.contains("picmus"), "{error}");
+        let sweep = named("ex64/batch").unwrap();
+        assert!(sweep.len() > 4 && sweep.iter().all(|case| case.name.starts_with("ex64/batch=")));
+    }
+
+    #[test]
+    fn a_cpu_gets_what_it_can_do() {
+        let names: Vec<_> = small().into_iter().map(|case| case.name).collect();
+        assert_eq!(names, ["ex16", "frame", "picmus", "disk"]);
     }
 }

@@ -1,116 +1,152 @@
-//! One case on one backend: data made, runs timed, a sample of the result checked.
+//! One case on one backend: data made once a storage, each algorithm timed on it, a sample of its result checked.
 
 use crate::cases::Case;
-use crate::reference;
+use crate::reference::Compared;
+use crate::storage::{Choice, Element, Storage};
+use crate::{data, geometry};
 use anyhow::Context;
-use half::f16;
-use ndarray::Array4;
-use num_complex::Complex;
+use ndarray::{ArrayD, Ix2};
 use std::time::Duration;
-use warpbeam::{Algorithm, Backend, DasOptions, DasPlan, Sample, Tensor};
+use warpbeam::{Backend, DasGeometry, DasOptions, DasPlan, Error, Stream, Tensor};
 
-/// Runs before those that count.
-const WARM_UP: usize = 2;
+/// Fewest runs that count, however long they take.
+const FEWEST_RUNS: usize = 3;
+
+/// How long a variant is measured.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Limits {
+    /// Runs before those that count; one alone where it takes long.
+    pub(crate) warm_up: usize,
+    /// Most runs that count.
+    pub(crate) runs: usize,
+    /// Time after which no further run starts.
+    pub(crate) time: Duration,
+}
+
+impl Limits {
+    /// One run and nothing else.
+    pub(crate) const ONCE: Self = Self {
+        warm_up: 0,
+        runs: 1,
+        time: Duration::ZERO,
+    };
+}
+
+/// A case made ready for all its variants.
+pub(crate) struct Job<'a> {
+    pub(crate) backend: &'a Backend,
+    pub(crate) stream: &'a Stream,
+    pub(crate) limits: Limits,
+    pub(crate) case: &'a Case,
+    pub(crate) geometry: DasGeometry,
+    pub(crate) compared: Compared,
+}
+
+impl<'a> Job<'a> {
+    pub(crate) fn new(
+        backend: &'a Backend,
+        stream: &'a Stream,
+        limits: Limits,
+        case: &'a Case,
+    ) -> anyhow::Result<Self> {
+        let geometry = geometry::of(case)?;
+        let compared = Compared::new(case);
+        Ok(Self {
+            backend,
+            stream,
+            limits,
+            case,
+            geometry,
+            compared,
+        })
+    }
+}
+
+/// What came of a variant.
+pub(crate) enum Outcome {
+    Measured(Measured),
+    /// The algorithm does not take this storage or shape.
+    DoesNotApply(String),
+    Failed(String),
+}
 
 /// What was measured.
+#[derive(Clone, Debug)]
 pub(crate) struct Measured {
+    /// In ascending order.
     pub(crate) times: Vec<Duration>,
     pub(crate) points: u64,
     pub(crate) relative_error: f64,
 }
 
-impl Measured {
-    pub(crate) fn median_ms(&self) -> f64 {
-        self.times[self.times.len() / 2].as_secs_f64() * 1e3
+/// Times every algorithm on one storage's data.
+pub(crate) fn time<T: Element>(
+    job: &Job,
+    storage: &Storage,
+    algorithms: &[&Choice],
+    each: &mut dyn FnMut(&Choice, Outcome),
+) -> anyhow::Result<()> {
+    let data = Tensor::from_array(job.backend, &data::of::<T>(job.case)?)?;
+    let sums = job.compared.sums::<T>(job.case, &job.geometry);
+    let mut shape = vec![job.case.n_batch];
+    shape.extend_from_slice(job.geometry.grid_shape());
+    let mut image = ArrayD::from_elem(shape, T::Sum::default());
+    for choice in algorithms {
+        let options = DasOptions {
+            algorithm: choice.algorithm,
+            ..(storage.options)(job.case.options())
+        };
+        let outcome = match runs::<T>(job, &options, &data, &mut image) {
+            Ok((times, points)) => {
+                let pixels = image
+                    .view()
+                    .into_shape_with_order(Ix2(job.case.n_batch, job.case.n_voxels()));
+                let pixels = pixels.context("the image's shape")?;
+                let relative_error = job.compared.relative_error::<T>(&pixels, &sums);
+                Outcome::Measured(Measured {
+                    times,
+                    points,
+                    relative_error,
+                })
+            }
+            Err(Error::Unsupported { what, .. }) => Outcome::DoesNotApply(what.to_owned()),
+            Err(error) => Outcome::Failed(error.to_string()),
+        };
+        each(choice, outcome);
     }
+    Ok(())
 }
 
-/// A sample type that random data can be made of.
-pub(crate) trait Storage: Sample {
-    /// From two numbers within ±1; real samples take the first.
-    fn from_parts(real: f32, imaginary: f32) -> Self;
-    /// Real and imaginary part.
-    fn parts(self) -> [f64; 2];
-    /// The parts of a sum.
-    fn sum_parts(sum: Self::Sum) -> [f64; 2];
-}
-
-macro_rules! storage {
-    ($($stored:ty, $sum:ty: $round:expr, $value:expr;)*) => { $(
-        impl Storage for $stored {
-            fn from_parts(real: f32, _imaginary: f32) -> Self {
-                $round(real)
-            }
-            fn parts(self) -> [f64; 2] {
-                [$value(self), 0.0]
-            }
-            fn sum_parts(sum: $sum) -> [f64; 2] {
-                [f64::from(sum), 0.0]
-            }
-        }
-        impl Storage for Complex<$stored> {
-            fn from_parts(real: f32, imaginary: f32) -> Self {
-                Complex::new($round(real), $round(imaginary))
-            }
-            fn parts(self) -> [f64; 2] {
-                [$value(self.re), $value(self.im)]
-            }
-            fn sum_parts(sum: Complex<$sum>) -> [f64; 2] {
-                [f64::from(sum.re), f64::from(sum.im)]
-            }
-        }
-    )* };
-}
-
-storage! {
-    f32, f32: |part| part, f64::from;
-    f64, f64: f64::from, f64::from;
-    f16, f32: f16::from_f32, f16::to_f64;
-    i16, f32: |part: f32| (part * 32767.0) as i16, f64::from;
-}
-
-/// Times `runs` runs of a case.
-pub(crate) fn run<T: Storage>(
-    backend: &Backend,
-    case: &Case,
-    algorithm: Algorithm,
-    runs: usize,
-) -> anyhow::Result<Measured> {
-    let geometry = case.geometry();
-    let options = DasOptions {
-        algorithm,
-        ..case.options()
-    };
-    let plan = DasPlan::<T>::new(backend, &geometry, &options)?;
-    let shape = (case.n_batch, case.n_channels(), case.n_transmits, case.n_samples);
-    let mut random = fastrand::Rng::with_seed(0);
-    let mut part = || random.f32() * 2.0 - 1.0;
-    let data = Array4::from_shape_simple_fn(shape, || T::from_parts(part(), part()));
-    let device_data = Tensor::from_array(backend, &data)?;
-    let mut output_shape = vec![case.n_batch];
-    output_shape.extend_from_slice(geometry.grid_shape());
-    let mut output = Tensor::<T::Sum>::zeros(backend, &output_shape)?;
-    let stream = backend.stream()?;
-    let mut times = Vec::new();
-    for run in 0..WARM_UP + runs.max(1) {
-        let start = stream.record()?;
-        plan.run_into(&device_data, &mut output, &stream)?;
-        let end = stream.record()?;
+/// The times of a plan's runs, ascending, and its points; the last run's result is in `image`.
+fn runs<T: Element>(
+    job: &Job,
+    options: &DasOptions,
+    data: &Tensor<T>,
+    image: &mut ArrayD<T::Sum>,
+) -> warpbeam::Result<(Vec<Duration>, u64)> {
+    let plan = DasPlan::<T>::new(job.backend, &job.geometry, options)?;
+    let mut output = Tensor::<T::Sum>::zeros(job.backend, image.shape())?;
+    let mut run = || -> warpbeam::Result<Duration> {
+        let start = job.stream.record()?;
+        plan.run_into(data, &mut output, job.stream)?;
+        let end = job.stream.record()?;
         end.synchronize()?;
-        if run >= WARM_UP {
-            times.push(end.elapsed_since(&start)?);
+        end.elapsed_since(&start)
+    };
+    for _ in 0..job.limits.warm_up {
+        if run()? > job.limits.time / 4 {
+            break;
         }
+    }
+    let mut times = Vec::new();
+    let mut spent = Duration::ZERO;
+    let fewest = FEWEST_RUNS.min(job.limits.runs);
+    while times.len() < fewest || (times.len() < job.limits.runs && spent < job.limits.time) {
+        let time = run()?;
+        spent += time;
+        times.push(time);
     }
     times.sort_unstable();
-    let result = output.to_array()?;
-    let n_voxels = geometry.n_voxels();
-    let result = result
-        .to_shape((case.n_batch, n_voxels))
-        .context("the result's shape")?;
-    let relative_error = reference::relative_error::<T>(&geometry, &options, &data, &result.view());
-    Ok(Measured {
-        times,
-        points: plan.points(case.n_batch),
-        relative_error,
-    })
+    output.copy_to_array(image)?;
+    Ok((times, plan.points(job.case.n_batch)))
 }

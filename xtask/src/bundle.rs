@@ -1,6 +1,6 @@
 //! `cargo xtask bundle`: tests and benchmarks for a GPU machine that has no Rust.
 //!
-//! Writes `target/gpu-bundle`: stripped programs, the data that tests read, and `run.sh`.
+//! Writes `target/gpu-bundle`: stripped programs, the data that tests read, what kernels take, and `run.sh`.
 
 use crate::workspace;
 use anyhow::{Context, ensure};
@@ -16,15 +16,39 @@ const LIMIT_BYTES: u64 = 60_000_000;
 const DATA: [&str; 2] = ["PWI_disk.mat", "pwi_disk_pymust.npz"];
 
 const RUN: &str = r#"#!/usr/bin/env bash
-# Runs the bundle: `run.sh` all tests, `run.sh test PATTERN` some of them, `run.sh bench ...` the benchmark.
+# Runs the bundle: `run.sh` all tests, `run.sh test PATTERN` some of them; `run.sh bench ...` times and
+# `run.sh profile ...` counts, each with the benchmark's arguments. Both write results/*.json, BENCHMARKS.md and figures/
+# into $WARPBEAM_OUTPUT, or beside this script.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 export WARPBEAM_TEST_DATA="$here/data"
-if [ "${1:-}" = bench ]; then
+output=${WARPBEAM_OUTPUT:-$here}
+report() {
+    mkdir -p "$output/results"
+    cp "$here/kernel-resources.json" "$output/results/" 2>/dev/null
+    (cd "$output" && "$here/bench" report --results results --figures figures)
+}
+case "${1:-}" in
+bench)
     shift
-    exec "$here/bench" "$@"
-fi
-[ "${1:-}" = test ] && shift
+    "$here/bench" --output "$output/results" "$@"
+    status=$?
+    report
+    exit "$status"
+    ;;
+profile)
+    shift
+    "$here/bench" profile --output "$output/results" "$@"
+    status=$?
+    if [ "$status" = 3 ]; then
+        echo "The emulator counts sectors and requests instead, on a part of the case:"
+        exec "$here/tests/emulator" payload --nocapture
+    fi
+    report
+    exit "$status"
+    ;;
+test) shift ;;
+esac
 failed=0
 for program in "$here"/tests/*; do
     echo "== $(basename "$program")"
@@ -56,6 +80,10 @@ pub(crate) fn run() -> anyhow::Result<()> {
     }
     cmd!(shell, "cargo build {profile...} --package warpbeam-bench").run()?;
     fs::copy(workspace::target().join("bundle/bench"), folder.join("bench"))?;
+    fs::copy(
+        workspace::root().join("benches/results/kernel-resources.json"),
+        folder.join("kernel-resources.json"),
+    )?;
     for name in DATA {
         let source = workspace::root().join("../shared/data").join(name);
         if source.exists() {

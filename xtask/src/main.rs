@@ -7,7 +7,9 @@ mod bundle;
 mod demo;
 mod dependency;
 mod gate;
+mod profile;
 mod ptx;
+mod resources;
 mod workspace;
 
 use std::path::PathBuf;
@@ -30,7 +32,7 @@ mod flags {
                 /// One part alone: format, lints, docs, ptx, tests, emulator, dependency.
                 optional --only part: String
             }
-            /// Compiles the kernels to PTX.
+            /// Compiles the kernels to PTX, and writes what they take into benches/results/kernel-resources.json.
             cmd ptx {
                 /// Writes nothing, and fails if the committed files do not belong to the sources.
                 optional --check
@@ -39,8 +41,16 @@ mod flags {
             }
             /// Puts tests, benchmarks and what they read into target/gpu-bundle, for a GPU machine without Rust.
             cmd bundle {}
-            /// Times reconstructions and writes benches/results; everything after `--` goes to the benchmark.
+            /// Times reconstructions and writes benches/results; `cargo xtask bench --help` has the arguments.
             cmd bench {
+                repeated arguments: String
+            }
+            /// Makes BENCHMARKS.md and the pictures from benches/results; `cargo xtask report --help` has the arguments.
+            cmd report {
+                repeated arguments: String
+            }
+            /// Hardware counters of our kernels; `cargo xtask profile --help` has the arguments.
+            cmd profile {
                 repeated arguments: String
             }
         }
@@ -48,6 +58,14 @@ mod flags {
 }
 
 fn main() -> anyhow::Result<()> {
+    let arguments: Vec<_> = std::env::args().skip(1).collect();
+    // Their arguments are the benchmark's.
+    match arguments.split_first() {
+        Some((task, rest)) if task == "bench" => return bench::run(rest),
+        Some((task, rest)) if task == "report" => return bench::report(rest),
+        Some((task, rest)) if task == "profile" => return profile::run(rest),
+        _ => {}
+    }
     let flags = flags::Xtask::from_env_or_exit();
     match flags.subcommand {
         flags::XtaskCmd::Demo(demo) => demo::run(&demo::Flags {
@@ -58,5 +76,7 @@ fn main() -> anyhow::Result<()> {
         flags::XtaskCmd::Ptx(ptx) => ptx::run(ptx.check, ptx.sass.as_deref()),
         flags::XtaskCmd::Bundle(_) => bundle::run(),
         flags::XtaskCmd::Bench(bench) => bench::run(&bench.arguments),
+        flags::XtaskCmd::Report(report) => bench::report(&report.arguments),
+        flags::XtaskCmd::Profile(profile) => profile::run(&profile.arguments),
     }
 }

@@ -1,8 +1,8 @@
 //! `cargo xtask ptx`: the kernels as PTX, and what that PTX may use.
 //!
-//! Writes `crates/warpbeam/ptx`; with `--check` it writes nothing.
+//! Writes `crates/warpbeam/ptx` and `benches/results/kernel-resources.json`; with `--check` it writes nothing.
 
-use crate::workspace;
+use crate::{resources, workspace};
 use anyhow::{Context, bail, ensure};
 use cuda_builder::{
     Arch, CudaBuilder, CudaTools, KernelInstructions, KernelResources, LaunchBounds, instruction_counts,
@@ -37,7 +37,21 @@ pub(crate) fn run(check: bool, sass: Option<&str>) -> anyhow::Result<()> {
         }
         check_resources(arch)?;
     }
-    Ok(())
+    match CudaTools::find(workspace::target()) {
+        Ok(tools) => {
+            let ptx = |arch| fs::read_to_string(path(arch)).with_context(|| path(arch).display().to_string());
+            let kernels: Vec<_> = kernels_of(Arch::Sm80).copied().collect();
+            if check {
+                resources::check(&tools, ptx, &kernels)
+            } else {
+                resources::write(&tools, ptx, &kernels)
+            }
+        }
+        Err(missing) => {
+            println!("benches/results/kernel-resources.json was left as it is: {missing}");
+            Ok(())
+        }
+    }
 }
 
 fn path(arch: Arch) -> PathBuf {
