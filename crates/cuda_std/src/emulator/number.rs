@@ -45,6 +45,11 @@ pub(crate) fn repeat_half<const UPPER: bool>(word: u32) -> u32 {
 }
 
 #[inline(always)]
+pub(crate) fn opaque(value: u32) -> u32 {
+    value
+}
+
+#[inline(always)]
 pub(crate) fn hat(value: f32) -> f32 {
     // The maximum of NaN and 0 is 0.
     (1.0 - value.abs()).max(0.0)

@@ -24,6 +24,7 @@
 //! item, also of voxels that give it the weight 0.
 
 mod body;
+mod memory;
 mod operand;
 mod prepare;
 mod reach;
@@ -66,7 +67,7 @@ unsafe impl<S: Windowed> Parameters for DasWindow<S> {}
 macro_rules! instances {
     ($($stored:ty { $(
         $name:ident: $groups:literal groups $voxels:literal voxels, $vectors:literal vectors $tiles:literal tiles, $warps:literal warps, $blocks:literal blocks,
-        $passes:literal passes, $registers:literal, $barriers:literal, $warp_operations:literal, $products:literal;
+        $registers:literal, $barriers:literal, $warp_operations:literal, $products:literal;
     )* })*) => {
         cuda_std::kernels! { $($(
             /// Windows; sample type, interpolation, voxels and batch items a warp, and warps are in the name.
@@ -80,7 +81,7 @@ macro_rules! instances {
             },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { das_window::<$stored, $groups, $voxels, $vectors, $tiles, $warps, $passes>(p) }
+                unsafe { das_window::<$stored, $groups, $voxels, $vectors, $tiles, $warps>(p) }
             }
         )*)* }
 
@@ -112,14 +113,14 @@ cuda_std::on_host! {
 instances! {
     Complex<F16> {
         das_window_cf16_linear_16x64_8: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks,
-            4 passes, 128, 8, 27, 16;
+            128, 7, 30, 16;
         das_window_cf16_linear_32x64_4: 4 groups 32 voxels, 4 vectors 8 tiles, 4 warps, 2 blocks,
-            8 passes, 255, 8, 27, 32;
+            255, 7, 30, 32;
         das_window_cf16_linear_32x32_8: 4 groups 32 voxels, 2 vectors 4 tiles, 8 warps, 2 blocks,
-            8 passes, 128, 8, 27, 16;
+            128, 7, 30, 16;
     }
     F16 {
         das_window_f16_linear_32x64_8: 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks,
-            8 passes, 128, 8, 27, 16;
+            128, 7, 30, 16;
     }
 }

@@ -1,5 +1,6 @@
 //! What a step needs before a warp can multiply: the block's rows in shared memory, and the list of the warp's windows.
 
+use super::memory::{Memory, Place};
 use super::operand::{WINDOW_ROWS, Windowed};
 use super::reach::rows;
 use super::DasWindow;
@@ -62,39 +63,36 @@ pub(super) type Channel = [u32; 4];
 
 /// Starts to copy a step's rows and lists its windows; whether any of its channels has a further chunk.
 ///
-/// `bounds` has the warp's bounds and then the block's.
-///
 /// # Safety
 ///
 /// Every thread of the block makes this call, and none uses the stage; the samples are as the parameters say, with the
-/// round's transmit and channels; the bounds were written before the warp's last barrier.
+/// round's transmit and channels; the warp's and the block's bounds were written before the warp's last barrier.
 #[inline(always)]
 pub(super) unsafe fn prepare<S: Windowed>(
     p: &DasWindow<S>,
     round: Round,
     step: Step,
     shape: Shape,
-    bounds: Shared<[f32; 4]>,
-    stages: Shared<[u32; 4]>,
-    channels: Shared<Channel>,
 ) -> bool {
-    let lane = thread::lane();
+    let here = Place::here();
+    let lane = here.lane;
     let channel = step.first_channel + lane % STEP;
     // SAFETY: the channel is one of the elements'; the caller's promise.
     unsafe {
+        let memory = Memory::of(shape, here.warp);
         let whose = if lane < STEP { 0 } else { 2 };
         let of_lane = rows(
             &p.geometry,
-            [bounds.load(whose), bounds.load(whose + 1)],
+            [memory.bounds.load(whose), memory.bounds.load(whose + 1)],
             channel.min(round.end - 1),
             channel < round.end,
             S::SAMPLES_PER_ROW as i32,
         );
         let of_block = rows_of(of_lane, STEP + lane % STEP);
         if lane < STEP {
-            channels.store(step.stage * STEP + lane, windows::<S>(step, of_lane, of_block, shape));
+            memory.channels.store(step.stage * STEP + lane, windows::<S>(step, of_lane, of_block, shape));
         }
-        fill(p, round, step, shape, of_block, stages);
+        fill(p, round, step, shape, here, of_block, memory.stages);
         warp::any(of_block[1] >= of_block[0] + ((step.chunk + 1) * CHUNK_ROWS).cast_signed())
     }
 }
@@ -153,13 +151,14 @@ unsafe fn fill<S: Windowed>(
     round: Round,
     step: Step,
     shape: Shape,
+    here: Place,
     of_block: [i32; 2],
     stages: Shared<[u32; 4]>,
 ) {
     let row_vectors = shape.items / 2;
     let rows_of_channel = (p.geometry.n_samples.cast_unsigned()).div_ceil(S::SAMPLES_PER_ROW);
     let first_vector = thread::block_idx_y() * row_vectors;
-    let mut channel = thread::thread_idx_x() / WARP;
+    let mut channel = here.warp;
     while channel < STEP {
         // SAFETY: the caller's promise; a copy reads within its channel's rows and the batch's vectors.
         unsafe {
@@ -170,7 +169,7 @@ unsafe fn fill<S: Windowed>(
             let first_of_channel = (u64::from(round.transmit) * u64::from(p.geometry.n_channels)
                 + u64::from(step.first_channel + channel))
                 * u64::from(rows_of_channel);
-            let mut unit = thread::lane();
+            let mut unit = here.lane;
             while unit < count * row_vectors {
                 let (row, column) = (unit / row_vectors, unit % row_vectors);
                 let vector = first_vector + column;

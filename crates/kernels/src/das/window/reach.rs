@@ -4,6 +4,7 @@
 //! corner. So a lane knows a channel's samples before any voxel's delay is computed, and 32 lanes those of 32 channels.
 
 use super::super::geometry::Geometry;
+use super::memory::Place;
 use super::shape::WARP;
 use cuda_std::math::Real;
 use cuda_std::{Shared, thread, warp};
@@ -82,8 +83,9 @@ pub(super) unsafe fn ranges_of_block(
     of_warp: [Range; RANGES],
     scratch: Shared<Range>,
     warps: u32,
+    here: Place,
 ) -> [Range; RANGES] {
-    let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
+    let Place { lane, warp } = here;
     const { assert!(RANGES as u32 * MOST_WARPS <= WARP) };
     // SAFETY: the caller's promise; a range is one lane's to write, and read behind the barrier.
     unsafe {

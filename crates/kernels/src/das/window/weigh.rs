@@ -2,55 +2,66 @@
 
 use super::super::geometry::Geometry;
 use super::super::sample::Value;
+use super::memory::{Memory, Place};
 use super::operand::{Weighted, Windowed};
-use super::shape::{STEP, WARP};
-use cuda_std::{Shared, thread, warp};
+use super::shape::{STEP, Shape, WARP};
+use cuda_std::warp;
 use wavefield::sampling::in_range;
 
 /// A voxel as a warp keeps it for a round: its position and the transmit's delay; the transmit's weight and phase.
 type Voxel = [[f32; 4]; 2];
 
+/// How often a warp's lanes are filled with voxels and channels before the first result is written.
+const TOGETHER: usize = 4;
+
 /// Finds delays and weights of a warp's voxels for a step's channels, and a bit for each channel that a voxel hears.
 ///
 /// # Safety
 ///
-/// All 32 lanes of the warp make this call; the arrays hold the channels before `end`; `voxels` holds `VOXELS` voxels'
-/// first and then their second halves, from before the warp's last barrier.
+/// All 32 lanes of the warp make this call; the arrays hold the channels before `end`; the warp's voxels were written
+/// before its last barrier.
 #[inline(always)]
-pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32, const PASSES: usize>(
+pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32>(
     geometry: &Geometry<f32>,
-    voxels: Shared<[f32; 4]>,
     first_channel: u32,
     end: u32,
-    to: Shared<Weighted>,
+    shape: Shape,
 ) -> u32 {
-    const { assert!(PASSES as u32 * WARP == STEP * VOXELS) };
-    let lane = thread::lane();
+    const { assert!((STEP * VOXELS / WARP).is_multiple_of(TOGETHER as u32)) };
+    let here = Place::here();
+    let lane = here.lane;
     let per_pass = WARP / VOXELS;
     // SAFETY: the channels are the elements'; each lane has its places in the warp's memory, which the others left before
     // the warp's barrier.
     unsafe {
+        let Memory { voxels, weighted: to, .. } = Memory::of(shape, here.warp);
         let voxel = [voxels.load(lane % VOXELS), voxels.load(VOXELS + lane % VOXELS)];
         let first_channel = first_channel + lane / VOXELS;
         let mut heard = 0;
         warp::sync_warp();
         if geometry.is_directive == 0 {
-            // Without a branch for each channel all of them are found at once.
             let open = Geometry {
                 is_directive: 0,
                 ..*geometry
             };
-            let mut weighted = [[0; 2]; PASSES];
-            cuda_std::unroll!(PASS in 0..PASSES {
-                weighted[PASS] = weigh_channel::<S>(&open, voxel, first_channel + PASS as u32 * per_pass, end);
-            });
-            cuda_std::unroll!(PASS in 0..PASSES {
-                to.store(PASS as u32 * WARP + lane, weighted[PASS]);
-                heard |= heard_in_pass(weighted[PASS], VOXELS) << (PASS as u32 * per_pass);
-            });
+            let mut pass = 0;
+            while pass < STEP * VOXELS / WARP {
+                // Without branches between them, several channels are found at once.
+                let mut weighted = [[0; 2]; TOGETHER];
+                cuda_std::unroll!(PASS in 0..TOGETHER {
+                    let channel = first_channel + (pass + PASS as u32) * per_pass;
+                    weighted[PASS] = weigh_channel::<S>(&open, voxel, channel, end);
+                });
+                cuda_std::unroll!(PASS in 0..TOGETHER {
+                    let pass = pass + PASS as u32;
+                    to.store(pass * WARP + lane, weighted[PASS]);
+                    heard |= heard_in_pass(weighted[PASS], VOXELS) << (pass * per_pass);
+                });
+                pass += TOGETHER as u32;
+            }
         } else {
             let mut pass = 0;
-            while pass < PASSES as u32 {
+            while pass < STEP * VOXELS / WARP {
                 let weighted = weigh_channel::<S>(geometry, voxel, first_channel + pass * per_pass, end);
                 to.store(pass * WARP + lane, weighted);
                 heard |= heard_in_pass(weighted, VOXELS) << (pass * per_pass);
