@@ -1,18 +1,19 @@
 //! The kernel's body: transmits in rounds, channels in steps, and in each step a warp's weights, then its products.
 
 use super::memory::{Memory, Place};
-use super::operand::{WINDOW_ROWS, Windowed};
-use super::prepare::{Round, Step, prepare};
+use super::operand::Windowed;
+use super::multiply::{multiply, multiply_listed};
+use super::prepare::{Prepared, Round, Step, prepare};
 use super::reach::{Range, range_of_warp, ranges_of_block, store_bounds};
-use super::shape::{CHUNK_ROWS, STEP, Shape, padded_row};
+use super::shape::Shape;
 use super::weigh::weigh;
 use super::DasWindow;
 use super::super::geometry::Entry;
 use super::super::sample::Value;
-use cuda_std::{copy, matrix, thread, warp};
+use cuda_std::{copy, thread, warp};
 
 /// The sums of `GROUPS` groups of voxels, `VOXELS` in all, × `TILES` tiles of 8 batch items a warp, `WARPS` warps a
-/// block; `VECTORS` is half of `TILES`.
+/// block, `CHANNELS` channels a step, `ROWS` rows a chunk; `VECTORS` is half of `TILES`.
 ///
 /// # Safety
 ///
@@ -26,6 +27,8 @@ pub(super) unsafe fn das_window<
     const VECTORS: usize,
     const TILES: usize,
     const WARPS: u32,
+    const CHANNELS: u32,
+    const ROWS: u32,
 >(
     p: DasWindow<S>,
 ) {
@@ -34,6 +37,8 @@ pub(super) unsafe fn das_window<
         voxels_per_warp: VOXELS,
         items: 8 * TILES as u32,
         warps: WARPS,
+        channels: CHANNELS,
+        rows: ROWS,
     };
     let mut sums = [[[0.0_f32; 4]; TILES]; GROUPS];
     // SAFETY: no thread returns before the end, and what the loops depend on is the same in all threads.
@@ -267,9 +272,11 @@ unsafe fn add_round<
     // One half of the warps that share a scheduler weighs ahead while the other half multiplies.
     let weighs_ahead = Place::here().warp / 4 % 2 == 1;
     // Before the first step comes one of no channels, so that every part stands once in the machine code.
-    let mut step = Step::before(round.first_channel);
-    let mut next = step.next(false);
+    let mut step = Step::before(round.first_channel, shape);
+    let mut next = step.next(false, shape);
     let mut heard = 0;
+    let mut is_simple = false;
+    let all = (1 << shape.channels) - 1;
     // SAFETY: all threads go through together; a stage is filled behind the barrier that ends its last use, and opened by
     // the one that follows.
     unsafe {
@@ -277,9 +284,12 @@ unsafe fn add_round<
             let has_next = next.first_channel < round.end;
             copy::wait::<0>();
             thread::sync_threads();
-            let mut has_more = false;
+            let mut prepared = Prepared {
+                has_more: false,
+                is_simple: false,
+            };
             if has_next {
-                has_more = prepare(p, round, next, shape);
+                prepared = prepare(p, round, next, shape);
                 copy::commit();
             }
             let mut turn = 0;
@@ -289,8 +299,10 @@ unsafe fn add_round<
                     if of.chunk == 0 && of.first_channel < round.end {
                         heard = weigh::<S, VOXELS>(&p.geometry, of.first_channel, round.end, shape);
                     }
+                } else if is_simple && heard & all == all {
+                    multiply::<S, GROUPS, VOXELS, VECTORS, TILES>(step.stage, shape, sums);
                 } else if heard != 0 {
-                    multiply::<S, GROUPS, VOXELS, VECTORS, TILES>(step.stage, heard, shape, sums);
+                    multiply_listed::<S, GROUPS, VOXELS, VECTORS, TILES>(step.stage, heard, shape, sums);
                 }
                 turn += 1;
             }
@@ -298,64 +310,8 @@ unsafe fn add_round<
                 return;
             }
             step = next;
-            next = step.next(has_more);
+            next = step.next(prepared.has_more, shape);
+            is_simple = prepared.is_simple;
         }
-    }
-}
-
-/// Multiplies and adds a step's windows, those of the channels that are heard.
-///
-/// # Safety
-///
-/// All 32 lanes of the warp make this call, behind the barriers of what they read.
-#[inline(always)]
-unsafe fn multiply<
-    S: Windowed,
-    const GROUPS: usize,
-    const VOXELS: u32,
-    const VECTORS: usize,
-    const TILES: usize,
->(
-    stage: u32,
-    heard: u32,
-    shape: Shape,
-    sums: &mut [[[f32; 4]; TILES]; GROUPS],
-) {
-    let here = Place::here();
-    let (group, place) = (here.lane / 4, here.lane % 4);
-    let row = padded_row(shape.items);
-    // SAFETY: the caller's promise.
-    let memory = unsafe { Memory::of(shape, here.warp) };
-    let mut channel = 0;
-    while channel < STEP {
-        // SAFETY: the caller's promise; rows and voxels are in range.
-        unsafe {
-            let [first, last, first_sample, listed] = memory.channels.load(stage * STEP + channel);
-            let mut windows = if heard >> channel & 1 == 0 { 0 } else { listed };
-            let of_channel = (stage * STEP + channel) * CHUNK_ROWS * row + group;
-            let mut own_row = first + place * row;
-            let mut window = f32::from_bits(first_sample);
-            while windows != 0 {
-                // A row behind the chunk's last has no weight: any other will do.
-                let at = of_channel + own_row.min(last);
-                let mut samples = [[0; 4]; VECTORS];
-                cuda_std::unroll!(VECTOR in 0..VECTORS {
-                    samples[VECTOR] = memory.stages.load(at + 8 * VECTOR as u32);
-                });
-                cuda_std::unroll!(GROUP in 0..GROUPS {
-                    let voxel = channel * VOXELS + GROUP as u32 * S::GROUP_VOXELS;
-                    let left = S::left(memory.weighted, voxel, window, group, place);
-                    cuda_std::unroll!(TILE in 0..TILES {
-                        let vector = samples[TILE / 2];
-                        let right = [vector[TILE % 2 * 2], vector[TILE % 2 * 2 + 1]];
-                        sums[GROUP][TILE] = matrix::mma_m16n8k16_f16(left, right, sums[GROUP][TILE]);
-                    });
-                });
-                own_row += WINDOW_ROWS * row;
-                window += (WINDOW_ROWS * S::SAMPLES_PER_ROW) as f32;
-                windows -= 1;
-            }
-        }
-        channel += 1;
     }
 }

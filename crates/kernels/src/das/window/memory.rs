@@ -3,7 +3,7 @@
 use super::operand::Weighted;
 use super::prepare::Channel;
 use super::reach::{Range, SCRATCH};
-use super::shape::{STEP, Shape, WARP, stage_vectors};
+use super::shape::{Shape, WARP};
 use cuda_std::{Shared, thread};
 
 /// A thread's lane and warp.
@@ -33,7 +33,7 @@ pub(super) struct Memory {
     /// Delays and weights of the warp's voxels for a step's channels.
     pub(super) weighted: Shared<Weighted>,
     /// The warp's windows of two steps.
-    pub(super) channels: Shared<Channel>,
+    pub(super) lists: Shared<Channel>,
     /// The warp's voxels: first halves, then second halves.
     pub(super) voxels: Shared<[f32; 4]>,
     /// The bounds of the warp's voxels, then of the block's.
@@ -54,9 +54,9 @@ impl Memory {
         // SAFETY: the caller's promise.
         unsafe {
             Self {
-                stages: Shared::new(0, 2 * stage_vectors(shape.items)),
-                weighted: Shared::new(layout.weighted.of_warp(warp), STEP * shape.voxels_per_warp),
-                channels: Shared::new(layout.channels.of_warp(warp), 2 * STEP),
+                stages: Shared::new(0, 2 * shape.stage_vectors()),
+                weighted: Shared::new(layout.weighted.of_warp(warp), shape.channels * shape.voxels_per_warp),
+                lists: Shared::new(layout.lists.of_warp(warp), 2 * shape.channels),
                 voxels: Shared::new(layout.voxels.of_warp(warp), 2 * shape.voxels_per_warp),
                 bounds: Shared::new(layout.bounds.of_warp(warp), 4),
                 scratch: Shared::new(layout.scratch, SCRATCH),
@@ -84,7 +84,7 @@ impl OfWarps {
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
     weighted: OfWarps,
-    channels: OfWarps,
+    lists: OfWarps,
     voxels: OfWarps,
     bounds: OfWarps,
     scratch: u32,
@@ -104,19 +104,20 @@ impl Layout {
         }
         let Shape {
             voxels_per_warp,
-            items,
             warps,
+            channels,
+            ..
         } = shape;
         let weighted = OfWarps {
-            first: 16 * 2 * stage_vectors(items),
-            bytes: 8 * STEP * voxels_per_warp,
+            first: 16 * 2 * shape.stage_vectors(),
+            bytes: 8 * channels * voxels_per_warp,
         };
-        let channels = after(weighted, warps, 16 * 2 * STEP);
-        let voxels = after(channels, warps, 16 * 2 * voxels_per_warp);
+        let lists = after(weighted, warps, 16 * 2 * channels);
+        let voxels = after(lists, warps, 16 * 2 * voxels_per_warp);
         let bounds = after(voxels, warps, 16 * 4);
         Self {
             weighted,
-            channels,
+            lists,
             voxels,
             bounds,
             scratch: bounds.of_warp(warps),

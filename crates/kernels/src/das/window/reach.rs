@@ -5,7 +5,6 @@
 
 use super::super::geometry::Geometry;
 use super::memory::Place;
-use super::shape::WARP;
 use cuda_std::math::Real;
 use cuda_std::{Shared, thread, warp};
 use wavefield::geometry::length;
@@ -23,7 +22,7 @@ pub(super) const NOTHING: Range = [f32::INFINITY, f32::NEG_INFINITY];
 pub(super) const RANGES: usize = 4;
 
 /// Most warps of a block.
-const MOST_WARPS: u32 = 8;
+const MOST_WARPS: u32 = 16;
 
 /// Ranges that warps exchange.
 pub(super) const SCRATCH: u32 = RANGES as u32 * MOST_WARPS;
@@ -86,7 +85,6 @@ pub(super) unsafe fn ranges_of_block(
     here: Place,
 ) -> [Range; RANGES] {
     let Place { lane, warp } = here;
-    const { assert!(RANGES as u32 * MOST_WARPS <= WARP) };
     // SAFETY: the caller's promise; a range is one lane's to write, and read behind the barrier.
     unsafe {
         cuda_std::unroll!(RANGE in 0..RANGES {
@@ -95,11 +93,9 @@ pub(super) unsafe fn ranges_of_block(
             }
         });
         thread::sync_threads();
-        // A lane a range and a warp.
-        let mine = if lane % MOST_WARPS < warps { scratch.load(lane) } else { NOTHING };
         let mut of_block = [NOTHING; RANGES];
         cuda_std::unroll!(RANGE in 0..RANGES {
-            let [low, high] = if lane / MOST_WARPS == RANGE as u32 { mine } else { NOTHING };
+            let [low, high] = if lane < warps { scratch.load(RANGE as u32 * MOST_WARPS + lane) } else { NOTHING };
             of_block[RANGE] = [
                 from_ordered(warp::reduce_min(ordered(low))),
                 from_ordered(warp::reduce_max(ordered(high))),

@@ -1,16 +1,9 @@
 //! What a block works on.
 
-use super::operand::WINDOW_ROWS;
 use super::memory::Layout;
 
 /// Lanes of a warp.
 pub(super) const WARP: u32 = 32;
-
-/// Channels of a step.
-pub const STEP: u32 = 8;
-
-/// Rows of a channel that are in shared memory at once.
-pub const CHUNK_ROWS: u32 = 2 * WINDOW_ROWS;
 
 /// What a block of a kernel works on, and with what.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -21,6 +14,10 @@ pub struct Shape {
     pub items: u32,
     /// Warps.
     pub warps: u32,
+    /// Channels of a step.
+    pub channels: u32,
+    /// Rows of a channel that are in shared memory at once: a chunk.
+    pub rows: u32,
 }
 
 impl Shape {
@@ -34,19 +31,19 @@ impl Shape {
         self.voxels_per_warp * self.warps
     }
 
+    /// Vectors of 16 bytes from row to row in shared memory: 32 bytes more than a row has, so that a quarter of a warp,
+    /// which reads 32 bytes of each of four rows, meets all banks.
+    pub(super) const fn padded_row(self) -> u32 {
+        self.items / 2 + 2
+    }
+
+    /// Vectors of a stage: the rows of a step's channels.
+    pub(super) const fn stage_vectors(self) -> u32 {
+        self.channels * self.rows * self.padded_row()
+    }
+
     /// Bytes of shared memory.
     pub const fn shared_bytes(self) -> u32 {
         Layout::new(self).bytes
     }
-}
-
-/// Vectors of 16 bytes from row to row in shared memory: 32 bytes more than a row has, so that a quarter of a warp, which reads
-/// 32 bytes of each of four rows, meets all banks.
-pub(super) const fn padded_row(items: u32) -> u32 {
-    items / 2 + 2
-}
-
-/// Vectors of a stage: the rows of a step's channels.
-pub(super) const fn stage_vectors(items: u32) -> u32 {
-    STEP * CHUNK_ROWS * padded_row(items)
 }
