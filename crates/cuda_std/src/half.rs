@@ -54,6 +54,16 @@ impl F16Pair {
         Self(crate::backend::f16_pair_multiply(self.0, other.0))
     }
 
+    /// −0, twice.
+    pub const MINUS_ZERO: Self = Self(0x8000_8000);
+
+    /// `self · factor + summand`, half by half, each rounded once.
+    #[inline(always)]
+    #[must_use]
+    pub fn multiply_add(self, factor: Self, summand: Self) -> Self {
+        Self(crate::backend::f16_pair_multiply_add(self.0, factor.0, summand.0))
+    }
+
     /// Both signs turned.
     #[inline(always)]
     #[must_use]
@@ -102,6 +112,7 @@ mod tests {
             // Exact in single precision, so rounded once.
             let product = F16::from_f32(low.to_f32() * high.to_f32());
             assert_eq!(halves(pair.multiply(pair.low_twice()))[1], product);
+            assert_eq!(pair.multiply_add(pair, F16Pair::MINUS_ZERO), pair.multiply(pair));
         }
     }
 }

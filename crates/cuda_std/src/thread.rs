@@ -55,3 +55,11 @@ pub unsafe fn sync_threads() {
     // SAFETY: the caller's promise.
     unsafe { backend::sync_threads() }
 }
+
+/// The same number, of which the compiler knows nothing: what is computed from it is computed again at each call instead
+/// of being kept in registers.
+#[inline(always)]
+#[must_use]
+pub fn opaque(value: u32) -> u32 {
+    backend::opaque(value)
+}

@@ -62,6 +62,15 @@ pub(crate) fn grid_dim_x() -> u32 {
 }
 
 #[inline(always)]
+pub(crate) fn opaque(mut value: u32) -> u32 {
+    // SAFETY: registers only; not pure, so that each call stays where it is.
+    unsafe {
+        core::arch::asm!("mov.b32 {0}, {0};", inout(reg32) value, options(nomem, nostack, preserves_flags));
+    }
+    value
+}
+
+#[inline(always)]
 pub(crate) unsafe fn sync_threads() {
     // SAFETY: every thread of the block arrives, by the caller's promise.
     unsafe { nvptx::_syncthreads() }

@@ -89,6 +89,17 @@ pub(crate) fn f16_pair_multiply(a: u32, b: u32) -> u32 {
 }
 
 #[inline(always)]
+pub(crate) fn f16_pair_multiply_add(a: u32, b: u32, c: u32) -> u32 {
+    let sum: u32;
+    // SAFETY: registers only.
+    unsafe {
+        core::arch::asm!("fma.rn.f16x2 {0}, {1}, {2}, {3};", out(reg32) sum, in(reg32) a, in(reg32) b, in(reg32) c,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    sum
+}
+
+#[inline(always)]
 pub(crate) fn repeat_half<const UPPER: bool>(word: u32) -> u32 {
     let repeated: u32;
     // SAFETY: registers only.

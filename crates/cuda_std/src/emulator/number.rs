@@ -43,10 +43,30 @@ pub(crate) fn f16_pair_multiply(a: u32, b: u32) -> u32 {
     f32_to_f16_pair([a_low * b_low, a_high * b_high])
 }
 
+/// Rounded twice, to double precision, which holds the product exactly, and from there to half.
+#[inline(always)]
+pub(crate) fn f16_pair_multiply_add(a: u32, b: u32, c: u32) -> u32 {
+    let [a, b, c] = [a, b, c].map(f16_pair_to_f32);
+    let half = |index: usize| {
+        let sum = f64::from(a[index]).mul_add(f64::from(b[index]), f64::from(c[index]));
+        if sum.is_nan() {
+            0x7fff
+        } else {
+            u32::from(half::f16::from_f64(sum).to_bits())
+        }
+    };
+    half(0) | half(1) << 16
+}
+
 #[inline(always)]
 pub(crate) fn repeat_half<const UPPER: bool>(word: u32) -> u32 {
     let half = if UPPER { word >> 16 } else { word & 0xffff };
     half | half << 16
+}
+
+#[inline(always)]
+pub(crate) fn opaque(value: u32) -> u32 {
+    value
 }
 
 #[inline(always)]

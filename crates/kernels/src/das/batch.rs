@@ -358,9 +358,9 @@ unsafe fn add_any<S: Packed, const VECTORS: usize, const ITEMS: usize>(
     channel: &Contribution<S::Value>,
     source: u32,
 ) {
-    const PAIRS: usize = MOST_TAPS / 2;
+    const { assert!(MOST_TAPS == 6) };
     let n_taps = p.geometry.interpolation.taps();
-    cuda_std::unroll!(PAIR in 0..PAIRS {
+    cuda_std::unroll!(PAIR in [0, 1, 2] {
         if 2 * PAIR < n_taps {
             let first = channel.vector + 2 * PAIR as u32 * p.n_vectors;
             let second = if 2 * PAIR + 1 < n_taps { first + p.n_vectors } else { silence };

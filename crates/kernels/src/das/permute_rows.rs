@@ -140,7 +140,7 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows>(p: PermuteRows<S>) {
         + i64::from(transmit) * p.transmit_stride
         + i64::from(channel) * p.channel_stride
         + i64::from(sample) * p.sample_stride;
-    cuda_std::unroll!(READ in 0..READS {
+    cuda_std::unroll!(READ in [0, 1, 2, 3] {
         let item = first_item + warp + READ as u32 * (THREADS / WARP);
         if sample < p.n_samples && item < p.n_batch {
             // SAFETY: all four indices are in range, and so is the item of the scaling's arrays.
@@ -151,7 +151,7 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows>(p: PermuteRows<S>) {
             };
         }
     });
-    cuda_std::unroll!(READ in 0..READS {
+    cuda_std::unroll!(READ in [0, 1, 2, 3] {
         let item = warp + READ as u32 * (THREADS / WARP);
         // SAFETY: a place of the tile that is this thread's.
         unsafe { tile.store(lane * PITCH + item, words[READ]) };
@@ -173,7 +173,7 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows>(p: PermuteRows<S>) {
         if row < rows_of_channel && item < p.batch_pitch {
             const MOST: usize = 4;
             let mut samples = [0; MOST];
-            cuda_std::unroll!(SAMPLE in 0..MOST {
+            cuda_std::unroll!(SAMPLE in [0, 1, 2, 3] {
                 if (SAMPLE as u32) < D::SAMPLES_PER_ROW {
                     let sample = row_of_tile * D::SAMPLES_PER_ROW + SAMPLE as u32;
                     // SAFETY: a row of the tile, which is behind the barrier.
@@ -184,7 +184,7 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows>(p: PermuteRows<S>) {
             // SAFETY: row and item are in range and this thread's.
             unsafe {
                 p.output
-                    .store(row_of_all * u64::from(p.batch_pitch) + u64::from(item), D::row(samples))
+                    .store(row_of_all * u64::from(p.batch_pitch) + u64::from(item), D::row(samples));
             };
         }
         row_of_tile += THREADS / WARP;

@@ -134,7 +134,7 @@ impl Scaling {
             // SAFETY: the caller's promise.
             unsafe {
                 self.inverses
-                    .store(self.of_all(item), power_of_two(-self.exponent(item)))
+                    .store(self.of_all(item), power_of_two(-self.exponent(item)));
             };
         }
     }

@@ -24,7 +24,7 @@ use cuda_std::half::F16;
 use cuda_std::math::Real;
 use cuda_std::{Global, Parameters, Resources, thread};
 use num_complex::Complex;
-use wavefield::sampling::{MOST_TAPS, in_range, linear, nearest, taps};
+use wavefield::sampling::{in_range, linear, nearest, taps};
 
 /// Threads of a block.
 pub const THREADS: u32 = 128;
@@ -145,7 +145,7 @@ unsafe fn das_items<S: Sample, const N_TAPS: usize, const TILE: usize>(p: DasVox
                 if N_TAPS == ANY {
                     let (first, weights) = taps(g.interpolation, delay);
                     let n_taps = g.interpolation.taps();
-                    cuda_std::unroll!(TAP in 0..MOST_TAPS {
+                    cuda_std::unroll!(TAP in [0, 1, 2, 3, 4, 5] {
                         let at = first + TAP as i32;
                         if TAP < n_taps && at >= 0 && at < g.n_samples {
                             let weight = weight.scale(weights[TAP]);
@@ -300,7 +300,7 @@ unsafe fn sum_of_taps<S: Sample>(g: &Geometry<RealOf<S>>, signal: Global<S>, del
     let (first, weights) = taps(g.interpolation, delay);
     let n_taps = g.interpolation.taps();
     let mut sum = S::Value::ZERO;
-    cuda_std::unroll!(TAP in 0..MOST_TAPS {
+    cuda_std::unroll!(TAP in [0, 1, 2, 3, 4, 5] {
         let at = first + TAP as i32;
         if TAP < n_taps && at >= 0 && at < g.n_samples {
             // SAFETY: in the recording.

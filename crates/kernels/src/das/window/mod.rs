@@ -24,6 +24,8 @@
 //! item, also of voxels that give it the weight 0.
 
 mod body;
+mod memory;
+mod multiply;
 mod operand;
 mod prepare;
 mod reach;
@@ -31,7 +33,7 @@ mod shape;
 mod weigh;
 
 pub use operand::{WINDOW_ROWS, Windowed};
-pub use shape::{CHUNK_ROWS, STEP, Shape};
+pub use shape::Shape;
 
 use super::geometry::Geometry;
 use super::output::Output;
@@ -65,8 +67,8 @@ unsafe impl<S: Windowed> Parameters for DasWindow<S> {}
 
 macro_rules! instances {
     ($($stored:ty { $(
-        $name:ident: $groups:literal groups $voxels:literal voxels, $vectors:literal vectors $tiles:literal tiles, $warps:literal warps, $blocks:literal blocks,
-        $passes:literal passes, $registers:literal, $barriers:literal, $warp_operations:literal, $products:literal;
+        $name:ident: $groups:literal groups $voxels:literal voxels, $vectors:literal vectors $tiles:literal tiles, $warps:literal warps, $blocks:literal blocks, $channels:literal channels, $rows:literal rows,
+        $registers:literal, $barriers:literal, $warp_operations:literal, $products:literal;
     )* })*) => {
         cuda_std::kernels! { $($(
             /// Windows; sample type, interpolation, voxels and batch items a warp, and warps are in the name.
@@ -80,7 +82,7 @@ macro_rules! instances {
             },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { das_window::<$stored, $groups, $voxels, $vectors, $tiles, $warps, $passes>(p) }
+                unsafe { das_window::<$stored, $groups, $voxels, $vectors, $tiles, $warps, $channels, $rows>(p) }
             }
         )*)* }
 
@@ -93,6 +95,8 @@ macro_rules! instances {
                             voxels_per_warp: $voxels,
                             items: 16 * $vectors,
                             warps: $warps,
+                            channels: $channels,
+                            rows: $rows,
                         },
                     )),*]
                 }
@@ -111,15 +115,23 @@ cuda_std::on_host! {
 
 instances! {
     Complex<F16> {
-        das_window_cf16_linear_16x64_8: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks,
-            4 passes, 128, 8, 27, 16;
-        das_window_cf16_linear_32x64_4: 4 groups 32 voxels, 4 vectors 8 tiles, 4 warps, 2 blocks,
-            8 passes, 255, 8, 27, 32;
-        das_window_cf16_linear_32x32_8: 4 groups 32 voxels, 2 vectors 4 tiles, 8 warps, 2 blocks,
-            8 passes, 128, 8, 27, 16;
+        das_window_cf16_linear_16x64_8_8: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows,
+            128, 7, 27, 48;
+        das_window_cf16_linear_16x64_8_16: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 16 channels, 5 rows,
+            128, 7, 27, 48;
+        das_window_cf16_linear_16x64_16_16: 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 16 channels, 8 rows,
+            128, 7, 27, 48;
+        das_window_cf16_linear_32x64_4_8: 4 groups 32 voxels, 4 vectors 8 tiles, 4 warps, 2 blocks, 8 channels, 8 rows,
+            255, 7, 27, 96;
+        das_window_cf16_linear_32x64_8_16: 4 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 1 blocks, 16 channels, 8 rows,
+            255, 7, 27, 96;
+        das_window_cf16_linear_32x32_8_8: 4 groups 32 voxels, 2 vectors 4 tiles, 8 warps, 2 blocks, 8 channels, 8 rows,
+            128, 7, 27, 48;
     }
     F16 {
-        das_window_f16_linear_32x64_8: 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks,
-            8 passes, 128, 8, 27, 16;
+        das_window_f16_linear_32x64_8_8: 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows,
+            128, 7, 27, 48;
+        das_window_f16_linear_32x64_16_16: 2 groups 32 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 16 channels, 8 rows,
+            128, 7, 27, 48;
     }
 }

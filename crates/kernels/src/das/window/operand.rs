@@ -15,6 +15,7 @@ use cuda_std::Shared;
 use cuda_std::half::{F16, F16Pair};
 use cuda_std::math::hat;
 use num_complex::Complex;
+use wavefield::phase::TurnsPerSample;
 
 /// Rows of samples in a window: one for each lane of a group of four.
 pub const WINDOW_ROWS: u32 = 4;
@@ -27,18 +28,16 @@ pub trait Windowed: InRows<Value: Value<Real = f32>> {
     /// Voxels of a matrix product's left operand.
     const GROUP_VOXELS: u32;
 
-    /// A weight as halves.
-    fn halves(weight: Self::Value) -> F16Pair;
+    /// The weight of a sample as halves: its amplitude, turned by the carrier's phase where samples are complex.
+    fn halves(amplitude: f32, delay: f32, turns: TurnsPerSample<f32>, offset_turns: f32) -> F16Pair;
 
-    /// The left operand's registers.
-    ///
-    /// The group's voxels are in `weighted` from `first` on, their delays less than `window` counted from the window's
-    /// first sample; the lane is in group `group` and has place `place` there.
+    /// The left operand's registers, for a lane whose first voxel of the group is `voxel` of `weighted`, and whose row begins
+    /// with sample `sample`.
     ///
     /// # Safety
     ///
     /// The voxels were written before the warp's last barrier.
-    unsafe fn left(weighted: Shared<Weighted>, first: u32, window: f32, group: u32, place: u32) -> [u32; 4];
+    unsafe fn left(weighted: Shared<Weighted>, voxel: u32, sample: f32) -> [u32; 4];
 
     /// The sum of voxel `group + 8 · part` of the group, of the lane's lower or upper (`column` 0 or 1) batch item.
     fn sum(sums: [f32; 4], part: usize, column: usize) -> Self::Value;
@@ -66,19 +65,21 @@ impl Windowed for Complex<F16> {
     const GROUP_VOXELS: u32 = 8;
 
     #[inline(always)]
-    fn halves(weight: Complex<f32>) -> F16Pair {
+    fn halves(amplitude: f32, delay: f32, turns: TurnsPerSample<f32>, offset_turns: f32) -> F16Pair {
+        let weight: Complex<f32> = Value::weight(amplitude, delay, turns, offset_turns);
         F16Pair::from_f32([weight.re, weight.im])
     }
 
     #[inline(always)]
-    unsafe fn left(weighted: Shared<Weighted>, first: u32, window: f32, group: u32, place: u32) -> [u32; 4] {
+    unsafe fn left(weighted: Shared<Weighted>, voxel: u32, sample: f32) -> [u32; 4] {
         // SAFETY: the caller's promise.
-        let (delay, weight) = unsafe { weighted_voxel(weighted, first + group) };
-        let row = window + (2 * place) as f32;
-        let hats = two_hats(delay - row, 0.0);
+        let (delay, weight) = unsafe { weighted_voxel(weighted, voxel) };
+        let hats = two_hats(delay - sample, 0.0);
         let cosine = hats.multiply(weight.low_twice());
         let sine = hats.multiply(weight.high_twice());
-        [cosine.0, sine.0, sine.negate().0, cosine.0]
+        // The same number once more: one register in two places of an operand would be copied for every product.
+        let again = hats.multiply_add(weight.low_twice(), F16Pair::MINUS_ZERO);
+        [cosine.0, sine.0, sine.negate().0, again.0]
     }
 
     #[inline(always)]
@@ -91,21 +92,15 @@ impl Windowed for F16 {
     const GROUP_VOXELS: u32 = 16;
 
     #[inline(always)]
-    fn halves(weight: f32) -> F16Pair {
-        F16Pair::from_f32([weight, weight])
+    fn halves(amplitude: f32, _delay: f32, _turns: TurnsPerSample<f32>, _offset_turns: f32) -> F16Pair {
+        F16Pair::from_f32([amplitude, amplitude])
     }
 
     #[inline(always)]
-    unsafe fn left(weighted: Shared<Weighted>, first: u32, window: f32, group: u32, place: u32) -> [u32; 4] {
+    unsafe fn left(weighted: Shared<Weighted>, voxel: u32, sample: f32) -> [u32; 4] {
         // SAFETY: the caller's promise.
-        let (lower, upper) = unsafe {
-            (
-                weighted_voxel(weighted, first + group),
-                weighted_voxel(weighted, first + group + 8),
-            )
-        };
-        let row = window + (4 * place) as f32;
-        let hats = |delay: f32, sample: f32| two_hats(delay - row, sample);
+        let (lower, upper) = unsafe { (weighted_voxel(weighted, voxel), weighted_voxel(weighted, voxel + 8)) };
+        let hats = |delay: f32, later: f32| two_hats(delay - sample, later);
         [
             hats(lower.0, 0.0).multiply(lower.1).0,
             hats(upper.0, 0.0).multiply(upper.1).0,

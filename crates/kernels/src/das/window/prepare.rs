@@ -1,10 +1,11 @@
 //! What a step needs before a warp can multiply: the block's rows in shared memory, and the list of the warp's windows.
 
 use super::DasWindow;
+use super::memory::{Memory, Place};
 use super::operand::{WINDOW_ROWS, Windowed};
 use super::reach::rows;
-use super::shape::{CHUNK_ROWS, STEP, Shape, WARP, padded_row, stage_vectors};
-use cuda_std::{Shared, copy, thread, warp};
+use super::shape::{Shape, WARP};
+use cuda_std::{copy, thread, warp};
 
 /// Some channels, and which chunk of their rows.
 #[derive(Clone, Copy)]
@@ -18,9 +19,9 @@ pub(super) struct Step {
 impl Step {
     /// No channels; the next step begins with `first_channel`.
     #[inline(always)]
-    pub(super) fn before(first_channel: u32) -> Self {
+    pub(super) fn before(first_channel: u32, shape: Shape) -> Self {
         Self {
-            first_channel: first_channel.wrapping_sub(STEP),
+            first_channel: first_channel.wrapping_sub(shape.channels),
             chunk: 1,
             stage: 1,
         }
@@ -28,7 +29,7 @@ impl Step {
 
     /// The step after, which has the next chunk or the next channels.
     #[inline(always)]
-    pub(super) fn next(self, has_more: bool) -> Self {
+    pub(super) fn next(self, has_more: bool, shape: Shape) -> Self {
         let stage = 1 - self.stage;
         if has_more {
             Self {
@@ -38,7 +39,7 @@ impl Step {
             }
         } else {
             Self {
-                first_channel: self.first_channel.wrapping_add(STEP),
+                first_channel: self.first_channel.wrapping_add(shape.channels),
                 chunk: 0,
                 stage,
             }
@@ -56,139 +57,146 @@ pub(super) struct Round {
 
 /// One of a step's channels as all lanes of a warp read it.
 ///
-/// Vectors from the chunk's start to the first row of its first window and to its last row; the first window's first
-/// sample; windows.
+/// The vector of the stages at which its first window begins; that window's first sample; windows; the rows of the chunk.
 pub(super) type Channel = [u32; 4];
 
-/// Starts to copy a step's rows and lists its windows; whether any of its channels has a further chunk.
-///
-/// `bounds` has the warp's bounds and then the block's.
+/// What is known of a prepared step.
+#[derive(Clone, Copy)]
+pub(super) struct Prepared {
+    /// Whether any of its channels has a further chunk.
+    pub(super) has_more: bool,
+    /// Whether the warp has one window of each of its channels.
+    pub(super) is_simple: bool,
+}
+
+/// Starts to copy a step's rows, and lists the warp's windows.
 ///
 /// # Safety
 ///
 /// Every thread of the block makes this call, and none uses the stage; the samples are as the parameters say, with the
-/// round's transmit and channels; the bounds were written before the warp's last barrier.
+/// round's transmit and channels; the warp's and the block's bounds were written before the warp's last barrier.
 #[inline(always)]
-pub(super) unsafe fn prepare<S: Windowed>(
-    p: &DasWindow<S>,
-    round: Round,
-    step: Step,
-    shape: Shape,
-    bounds: Shared<[f32; 4]>,
-    stages: Shared<[u32; 4]>,
-    channels: Shared<Channel>,
-) -> bool {
-    let lane = thread::lane();
-    let channel = step.first_channel + lane % STEP;
+pub(super) unsafe fn prepare<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: Shape) -> Prepared {
+    let here = Place::here();
+    let lane = here.lane;
+    // The lower lanes find the warp's rows, the upper ones the block's.
+    let mine = lane % shape.channels;
+    let is_for_warp = lane < shape.channels;
+    let channel = step.first_channel + mine;
+    let chunk = (step.chunk * shape.rows).cast_signed();
     // SAFETY: the channel is one of the elements'; the caller's promise.
     unsafe {
-        let whose = if lane < STEP { 0 } else { 2 };
-        let of_lane = rows(
+        let memory = Memory::of(shape, here.warp);
+        let whose = if is_for_warp { 0 } else { 2 };
+        let [first, last] = rows(
             &p.geometry,
-            [bounds.load(whose), bounds.load(whose + 1)],
+            [memory.bounds.load(whose), memory.bounds.load(whose + 1)],
             channel.min(round.end - 1),
             channel < round.end,
-            S::SAMPLES_PER_ROW as i32,
+            S::SAMPLES_PER_ROW.cast_signed(),
         );
-        let of_block = rows_of(of_lane, STEP + lane % STEP);
-        if lane < STEP {
-            channels.store(step.stage * STEP + lane, windows::<S>(step, of_lane, of_block, shape));
+        // From here on counted from the chunk.
+        let first_of_block = warp::shuffle(first.cast_unsigned(), shape.channels + mine).cast_signed() + chunk;
+        let last_of_block = warp::shuffle(last.cast_unsigned(), shape.channels + mine).cast_signed();
+        let rows_left = last_of_block - first_of_block + 1;
+        let rows = if rows_left > 0 {
+            rows_left.clamp(WINDOW_ROWS.cast_signed(), shape.rows.cast_signed())
+        } else {
+            0
+        };
+        fill(p, round, step, shape, here, [first_of_block, rows]);
+        let of_warp = [first - first_of_block, last - first_of_block];
+        let windows = windows(of_warp, rows);
+        if is_for_warp {
+            let [first, windows] = windows;
+            let vector = (step.stage * shape.channels + mine) * shape.rows + first;
+            let sample = (first_of_block + first.cast_signed()) * S::SAMPLES_PER_ROW.cast_signed();
+            memory.lists.store(
+                step.stage * shape.channels + mine,
+                [
+                    vector * shape.padded_row(),
+                    (sample as f32).to_bits(),
+                    windows,
+                    rows.cast_unsigned(),
+                ],
+            );
         }
-        fill(p, round, step, shape, of_block, stages);
-        warp::any(of_block[1] >= of_block[0] + ((step.chunk + 1) * CHUNK_ROWS).cast_signed())
+        Prepared {
+            has_more: warp::any(rows_left > shape.rows.cast_signed()),
+            is_simple: warp::all(!is_for_warp || windows[1] == 1),
+        }
     }
 }
 
-/// The rows that another lane knows.
-///
-/// # Safety
-///
-/// All 32 lanes of the warp make this call.
+/// The first row of a warp's first window and the number of its windows, for a warp that needs these rows of a chunk of
+/// `rows`.
 #[inline(always)]
-unsafe fn rows_of(rows: [i32; 2], lane: u32) -> [i32; 2] {
-    // SAFETY: the caller's promise.
-    unsafe {
-        [
-            warp::shuffle(rows[0].cast_unsigned(), lane).cast_signed(),
-            warp::shuffle(rows[1].cast_unsigned(), lane).cast_signed(),
-        ]
+fn windows([first, last]: [i32; 2], rows: i32) -> [u32; 2] {
+    let window = WINDOW_ROWS.cast_signed();
+    let last = last.min(rows - 1);
+    if last < 0 || first > last {
+        return [0, 0];
     }
-}
-
-/// Which windows of a step a warp needs that needs these rows of a channel.
-#[inline(always)]
-fn windows<S: Windowed>(step: Step, of_warp: [i32; 2], of_block: [i32; 2], shape: Shape) -> Channel {
-    let chunk = (step.chunk * CHUNK_ROWS).cast_signed();
-    // Places in the chunk.
-    let last_of_chunk = (of_block[1] - of_block[0] - chunk).min(CHUNK_ROWS.cast_signed() - 1);
-    let first_needed = of_warp[0] - of_block[0] - chunk;
-    let last = (of_warp[1] - of_block[0] - chunk).min(last_of_chunk);
-    let first = first_needed.clamp(0, (CHUNK_ROWS - WINDOW_ROWS).cast_signed());
-    let (first, windows) = if last < 0 || first_needed > last {
-        (0, 0)
-    } else if last < first + WINDOW_ROWS.cast_signed() {
-        (first, 1)
+    let start = first.clamp(0, rows - window);
+    if last < start + window {
+        [start.cast_unsigned(), 1]
     } else {
-        // Both halves: windows must not overlap.
-        (0, 2)
-    };
-    let first_sample = (of_block[0] + chunk + first) * S::SAMPLES_PER_ROW.cast_signed();
-    let row = padded_row(shape.items);
-    [
-        first.cast_unsigned() * row,
-        last_of_chunk.max(0).cast_unsigned() * row,
-        (first_sample as f32).to_bits(),
-        windows,
-    ]
+        // One at either end of the chunk.
+        [0, 2]
+    }
 }
 
 /// Starts to copy a step's rows, each warp its channels'; rows and vectors that the samples lack become 0.
+///
+/// `of_lane` are the first row and the number of rows of the step's channel `lane % shape.channels`.
 ///
 /// # Safety
 ///
 /// As [`prepare`].
 #[inline(always)]
-unsafe fn fill<S: Windowed>(
-    p: &DasWindow<S>,
-    round: Round,
-    step: Step,
-    shape: Shape,
-    of_block: [i32; 2],
-    stages: Shared<[u32; 4]>,
-) {
+unsafe fn fill<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: Shape, here: Place, of_lane: [i32; 2]) {
     let row_vectors = shape.items / 2;
-    let rows_of_channel = (p.geometry.n_samples.cast_unsigned()).div_ceil(S::SAMPLES_PER_ROW);
-    let first_vector = thread::block_idx_y() * row_vectors;
-    let mut channel = thread::thread_idx_x() / WARP;
-    while channel < STEP {
+    let rows_of_channel = p.geometry.n_samples.cast_unsigned().div_ceil(S::SAMPLES_PER_ROW);
+    // Lanes go along a row, and from there to the next one, or do several rows at once.
+    let at_once = if row_vectors < WARP { WARP / row_vectors } else { 1 };
+    let own_row = here.lane / row_vectors;
+    let mut channel = here.warp;
+    while channel < shape.channels {
         // SAFETY: the caller's promise; a copy reads within its channel's rows and the batch's vectors.
         unsafe {
-            let [first, last] = rows_of(of_block, channel);
-            let first = first + (step.chunk * CHUNK_ROWS).cast_signed();
-            let count = (last - first + 1).clamp(0, CHUNK_ROWS.cast_signed()).cast_unsigned();
-            let to = step.stage * stage_vectors(shape.items) + channel * CHUNK_ROWS * padded_row(shape.items);
-            let first_of_channel = (u64::from(round.transmit) * u64::from(p.geometry.n_channels)
-                + u64::from(step.first_channel + channel))
-                * u64::from(rows_of_channel);
-            let mut unit = thread::lane();
-            while unit < count * row_vectors {
-                let (row, column) = (unit / row_vectors, unit % row_vectors);
-                let vector = first_vector + column;
-                let from = first.cast_unsigned().wrapping_add(row);
-                let is_there = from < rows_of_channel && vector < p.n_vectors;
-                let at = if is_there {
-                    (first_of_channel + u64::from(from)) * u64::from(p.n_vectors) + u64::from(vector)
-                } else {
-                    0
-                };
-                copy::start_padded::<[u32; 4], 16>(
-                    stages,
-                    to + row * padded_row(shape.items) + column,
-                    p.samples,
-                    at,
-                    u32::from(is_there),
-                );
-                unit += WARP;
+            let first = warp::shuffle(of_lane[0].cast_unsigned(), channel);
+            let rows = warp::shuffle(of_lane[1].cast_unsigned(), channel);
+            let channel_of_all =
+                u64::from(round.transmit) * u64::from(p.geometry.n_channels) + u64::from(step.first_channel + channel);
+            let samples = if rows == 0 {
+                p.samples
+            } else {
+                p.samples
+                    .from(channel_of_all * u64::from(rows_of_channel) * u64::from(p.n_vectors))
+            };
+            let stages = Memory::of(shape, here.warp).stages;
+            let first_to = (step.stage * shape.channels + channel) * shape.rows * shape.padded_row();
+            let mut column = here.lane % row_vectors;
+            while column < row_vectors {
+                let vector = thread::block_idx_y() * row_vectors + column;
+                // What the samples have, counted as the row is.
+                let rows_there = if vector < p.n_vectors { rows_of_channel } else { 0 };
+                let mut row = own_row;
+                let mut to = first_to + row * shape.padded_row() + column;
+                let mut from = first.wrapping_add(row);
+                let mut at = from.wrapping_mul(p.n_vectors).wrapping_add(vector);
+                while row < rows {
+                    if from < rows_there {
+                        copy::start::<[u32; 4], 16>(stages, to, samples, u64::from(at));
+                    } else {
+                        stages.store(to, [0; 4]);
+                    }
+                    row += at_once;
+                    from = from.wrapping_add(at_once);
+                    at = at.wrapping_add(at_once * p.n_vectors);
+                    to += at_once * shape.padded_row();
+                }
+                column += WARP;
             }
         }
         channel += shape.warps;

@@ -4,7 +4,7 @@
 //! corner. So a lane knows a channel's samples before any voxel's delay is computed, and 32 lanes those of 32 channels.
 
 use super::super::geometry::Geometry;
-use super::shape::WARP;
+use super::memory::Place;
 use cuda_std::math::Real;
 use cuda_std::{Shared, thread, warp};
 use wavefield::geometry::length;
@@ -22,7 +22,7 @@ pub(super) const NOTHING: Range = [f32::INFINITY, f32::NEG_INFINITY];
 pub(super) const RANGES: usize = 4;
 
 /// Most warps of a block.
-const MOST_WARPS: u32 = 8;
+const MOST_WARPS: u32 = 16;
 
 /// Ranges that warps exchange.
 pub(super) const SCRATCH: u32 = RANGES as u32 * MOST_WARPS;
@@ -78,9 +78,13 @@ pub(super) unsafe fn range_of_warp(value: f32, counts: bool) -> Range {
 /// Every thread of the block makes this call, with the same ranges in all lanes of a warp; `scratch` has [`SCRATCH`]
 /// ranges and is not used between the barriers before and after.
 #[inline(always)]
-pub(super) unsafe fn ranges_of_block(of_warp: [Range; RANGES], scratch: Shared<Range>, warps: u32) -> [Range; RANGES] {
-    let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
-    const { assert!(RANGES as u32 * MOST_WARPS <= WARP) };
+pub(super) unsafe fn ranges_of_block(
+    of_warp: [Range; RANGES],
+    scratch: Shared<Range>,
+    warps: u32,
+    here: Place,
+) -> [Range; RANGES] {
+    let Place { lane, warp } = here;
     // SAFETY: the caller's promise; a range is one lane's to write, and read behind the barrier.
     unsafe {
         cuda_std::unroll!(RANGE in 0..RANGES {
@@ -89,15 +93,9 @@ pub(super) unsafe fn ranges_of_block(of_warp: [Range; RANGES], scratch: Shared<R
             }
         });
         thread::sync_threads();
-        // A lane a range and a warp.
-        let mine = if lane % MOST_WARPS < warps {
-            scratch.load(lane)
-        } else {
-            NOTHING
-        };
         let mut of_block = [NOTHING; RANGES];
         cuda_std::unroll!(RANGE in 0..RANGES {
-            let [low, high] = if lane / MOST_WARPS == RANGE as u32 { mine } else { NOTHING };
+            let [low, high] = if lane < warps { scratch.load(RANGE as u32 * MOST_WARPS + lane) } else { NOTHING };
             of_block[RANGE] = [
                 from_ordered(warp::reduce_min(ordered(low))),
                 from_ordered(warp::reduce_max(ordered(high))),

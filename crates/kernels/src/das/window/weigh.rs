@@ -1,57 +1,70 @@
 //! Delays and weights of a warp's voxels, a lane a voxel and a channel.
 
 use super::super::geometry::Geometry;
-use super::super::sample::Value;
+use super::memory::{Memory, Place};
 use super::operand::{Weighted, Windowed};
-use super::shape::{STEP, WARP};
-use cuda_std::{Shared, thread, warp};
-use wavefield::sampling::in_range;
+use super::shape::{Shape, WARP};
+use cuda_std::warp;
 
 /// A voxel as a warp keeps it for a round: its position and the transmit's delay; the transmit's weight and phase.
 type Voxel = [[f32; 4]; 2];
 
-/// Finds delays and weights of a warp's voxels for a step's channels, and a bit for each channel that a voxel hears.
+/// How often a warp's lanes are filled with voxels and channels before the first result is written.
+const TOGETHER: usize = 4;
+
+/// Finds delays and weights of a warp's voxels for a step's channels; a bit for each channel that a voxel may hear.
+///
+/// Where all elements hear alike no bit is asked for: bounds say as much.
 ///
 /// # Safety
 ///
-/// All 32 lanes of the warp make this call; the arrays hold the channels before `end`; `voxels` holds `VOXELS` voxels'
-/// first and then their second halves, from before the warp's last barrier.
+/// All 32 lanes of the warp make this call; the arrays hold the channels before `end`; the warp's voxels were written
+/// before its last barrier.
 #[inline(always)]
-pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32, const PASSES: usize>(
+pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32>(
     geometry: &Geometry<f32>,
-    voxels: Shared<[f32; 4]>,
     first_channel: u32,
     end: u32,
-    to: Shared<Weighted>,
+    shape: Shape,
 ) -> u32 {
-    const { assert!(PASSES as u32 * WARP == STEP * VOXELS) };
-    let lane = thread::lane();
+    let here = Place::here();
+    let lane = here.lane;
     let per_pass = WARP / VOXELS;
+    let passes = shape.channels / per_pass;
+    let first_channel = first_channel + lane / VOXELS;
     // SAFETY: the channels are the elements'; each lane has its places in the warp's memory, which the others left before
     // the warp's barrier.
     unsafe {
+        let Memory {
+            voxels, weighted: to, ..
+        } = Memory::of(shape, here.warp);
         let voxel = [voxels.load(lane % VOXELS), voxels.load(VOXELS + lane % VOXELS)];
-        let first_channel = first_channel + lane / VOXELS;
         let mut heard = 0;
         warp::sync_warp();
         if geometry.is_directive == 0 {
-            // Without a branch for each channel all of them are found at once.
             let open = Geometry {
                 is_directive: 0,
                 ..*geometry
             };
-            let mut weighted = [[0; 2]; PASSES];
-            cuda_std::unroll!(PASS in 0..PASSES {
-                weighted[PASS] = weigh_channel::<S>(&open, voxel, first_channel + PASS as u32 * per_pass, end);
-            });
-            cuda_std::unroll!(PASS in 0..PASSES {
-                to.store(PASS as u32 * WARP + lane, weighted[PASS]);
-                heard |= heard_in_pass(weighted[PASS], VOXELS) << (PASS as u32 * per_pass);
-            });
+            let mut pass = 0;
+            while pass < passes {
+                // Without branches between them, several channels are found at once.
+                let mut weighted = [[0; 2]; TOGETHER];
+                cuda_std::unroll!(PASS in 0..TOGETHER {
+                    let channel = first_channel + (pass + PASS as u32) * per_pass;
+                    weighted[PASS] = weigh_channel::<S>(&open, voxel, channel.min(end - 1));
+                });
+                cuda_std::unroll!(PASS in 0..TOGETHER {
+                    to.store((pass + PASS as u32) * WARP + lane, weighted[PASS]);
+                });
+                pass += TOGETHER as u32;
+            }
+            heard = u32::MAX;
         } else {
             let mut pass = 0;
-            while pass < PASSES as u32 {
-                let weighted = weigh_channel::<S>(geometry, voxel, first_channel + pass * per_pass, end);
+            while pass < passes {
+                let channel = first_channel + pass * per_pass;
+                let weighted = weigh_channel::<S>(geometry, voxel, channel.min(end - 1));
                 to.store(pass * WARP + lane, weighted);
                 heard |= heard_in_pass(weighted, VOXELS) << (pass * per_pass);
                 pass += 1;
@@ -81,23 +94,22 @@ unsafe fn heard_in_pass([_, weight]: Weighted, voxels: u32) -> u32 {
     heard
 }
 
-/// The delay and the weight of one channel for a lane's voxel; zeros where it does not count.
+/// The delay and the weight of one channel for a lane's voxel; the weight is 0 where it does not count.
 ///
 /// # Safety
 ///
-/// The arrays hold the channels before `end`.
+/// The arrays hold the channel.
 #[inline(always)]
 unsafe fn weigh_channel<S: Windowed>(
     geometry: &Geometry<f32>,
     [[x, y, z, offset], [weight, phase, ..]]: Voxel,
     channel: u32,
-    end: u32,
 ) -> Weighted {
     // SAFETY: the caller's promise.
-    let (distance, heard) = unsafe { geometry.receive([x, y, z], channel.min(end - 1)) };
+    let (distance, heard) = unsafe { geometry.receive([x, y, z], channel) };
     let delay = distance + offset;
-    let amplitude = weight * heard;
-    let counts = channel < end && in_range(delay, geometry.n_samples) && amplitude != 0.0;
-    let weight = S::halves(S::Value::weight(amplitude, delay, geometry.turns, phase));
-    if counts { [delay.to_bits(), weight.0] } else { [0; 2] }
+    let halves = S::halves(weight * heard, delay, geometry.turns, phase);
+    // In range as numbers from 0 on are ordered: all others are more.
+    let is_in_range = delay.to_bits() < ((geometry.n_samples - 1) as f32).to_bits();
+    [delay.to_bits(), if is_in_range { halves.0 } else { 0 }]
 }

@@ -1,0 +1,127 @@
+//! Where a thread is, and where things are in its block's shared memory.
+
+use super::operand::Weighted;
+use super::prepare::Channel;
+use super::reach::{Range, SCRATCH};
+use super::shape::{Shape, WARP};
+use cuda_std::{Shared, thread};
+
+/// A thread's lane and warp.
+#[derive(Clone, Copy)]
+pub(super) struct Place {
+    pub(super) lane: u32,
+    pub(super) warp: u32,
+}
+
+impl Place {
+    /// This thread's; what depends on it is found again after each call, because registers are scarce.
+    #[inline(always)]
+    pub(super) fn here() -> Self {
+        let thread = thread::opaque(thread::thread_idx_x());
+        Self {
+            lane: thread % WARP,
+            warp: thread / WARP,
+        }
+    }
+}
+
+/// A warp's parts of the block's shared memory, and the block's.
+#[derive(Clone, Copy)]
+pub(super) struct Memory {
+    /// The block's rows of two steps.
+    pub(super) stages: Shared<[u32; 4]>,
+    /// Delays and weights of the warp's voxels for a step's channels.
+    pub(super) weighted: Shared<Weighted>,
+    /// The warp's windows of two steps.
+    pub(super) lists: Shared<Channel>,
+    /// The warp's voxels: first halves, then second halves.
+    pub(super) voxels: Shared<[f32; 4]>,
+    /// The bounds of the warp's voxels, then of the block's.
+    pub(super) bounds: Shared<[f32; 4]>,
+    /// For what warps tell each other.
+    pub(super) scratch: Shared<Range>,
+}
+
+impl Memory {
+    /// The memory of a warp.
+    ///
+    /// # Safety
+    ///
+    /// The launch gives a block as much as the layout says.
+    #[inline(always)]
+    pub(super) unsafe fn of(shape: Shape, warp: u32) -> Self {
+        let layout = Layout::new(shape);
+        // SAFETY: the caller's promise.
+        unsafe {
+            Self {
+                stages: Shared::new(0, 2 * shape.stage_vectors()),
+                weighted: Shared::new(layout.weighted.of_warp(warp), shape.channels * shape.voxels_per_warp),
+                lists: Shared::new(layout.lists.of_warp(warp), 2 * shape.channels),
+                voxels: Shared::new(layout.voxels.of_warp(warp), 2 * shape.voxels_per_warp),
+                bounds: Shared::new(layout.bounds.of_warp(warp), 4),
+                scratch: Shared::new(layout.scratch, SCRATCH),
+            }
+        }
+    }
+}
+
+/// The bytes of a kind that each warp has.
+#[derive(Clone, Copy)]
+struct OfWarps {
+    first: u32,
+    bytes: u32,
+}
+
+impl OfWarps {
+    /// Where a warp's bytes begin.
+    #[inline(always)]
+    const fn of_warp(self, warp: u32) -> u32 {
+        self.first + warp * self.bytes
+    }
+}
+
+/// Where things are in a block's shared memory; two stages come first.
+#[derive(Clone, Copy)]
+pub(super) struct Layout {
+    weighted: OfWarps,
+    lists: OfWarps,
+    voxels: OfWarps,
+    bounds: OfWarps,
+    scratch: u32,
+    /// Bytes in all.
+    pub(super) bytes: u32,
+}
+
+impl Layout {
+    /// The layout for a shape.
+    #[inline(always)]
+    pub(super) const fn new(shape: Shape) -> Self {
+        const fn after(before: OfWarps, warps: u32, bytes: u32) -> OfWarps {
+            OfWarps {
+                first: before.of_warp(warps),
+                bytes,
+            }
+        }
+        let Shape {
+            voxels_per_warp,
+            warps,
+            channels,
+            ..
+        } = shape;
+        let weighted = OfWarps {
+            first: 16 * 2 * shape.stage_vectors(),
+            bytes: 8 * channels * voxels_per_warp,
+        };
+        let lists = after(weighted, warps, 16 * 2 * channels);
+        let voxels = after(lists, warps, 16 * 2 * voxels_per_warp);
+        let bounds = after(voxels, warps, 16 * 4);
+        Self {
+            weighted,
+            lists,
+            voxels,
+            bounds,
+            scratch: bounds.of_warp(warps),
+            bytes: bounds.of_warp(warps) + 8 * SCRATCH,
+        }
+    }
+}

@@ -1,0 +1,141 @@
+//! The matrix products of a step.
+
+use super::memory::{Memory, Place};
+use super::operand::{WINDOW_ROWS, Windowed};
+use super::shape::Shape;
+use cuda_std::matrix;
+
+/// Multiplies and adds a step's windows where there is one of each channel.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp make this call, behind the barriers of what they read.
+#[inline(always)]
+pub(super) unsafe fn multiply<
+    S: Windowed,
+    const GROUPS: usize,
+    const VOXELS: u32,
+    const VECTORS: usize,
+    const TILES: usize,
+>(
+    stage: u32,
+    shape: Shape,
+    sums: &mut [[[f32; 4]; TILES]; GROUPS],
+) {
+    let here = Place::here();
+    let (group, place) = (here.lane / 4, here.lane % 4);
+    let own = place * shape.padded_row() + group;
+    let own_sample = (place * S::SAMPLES_PER_ROW) as f32;
+    let mut channel = 0;
+    // SAFETY: the caller's promise; the channels, their rows and voxels are in range.
+    unsafe {
+        let memory = Memory::of(shape, here.warp);
+        while channel < shape.channels {
+            const TOGETHER: usize = 2;
+            cuda_std::unroll!(CHANNEL in 0..TOGETHER {
+                let channel = channel + CHANNEL as u32;
+                let [vector, sample, ..] = memory.lists.load(stage * shape.channels + channel);
+                let window = Window {
+                    vector: vector + own,
+                    sample: f32::from_bits(sample) + own_sample,
+                    voxel: channel * VOXELS + group,
+                };
+                multiply_window::<S, GROUPS, VECTORS, TILES>(window, &memory, sums);
+            });
+            channel += TOGETHER as u32;
+        }
+    }
+}
+
+/// Multiplies and adds a step's windows, those of the channels that are heard.
+///
+/// # Safety
+///
+/// As [`multiply`].
+#[inline(always)]
+pub(super) unsafe fn multiply_listed<
+    S: Windowed,
+    const GROUPS: usize,
+    const VOXELS: u32,
+    const VECTORS: usize,
+    const TILES: usize,
+>(
+    stage: u32,
+    heard: u32,
+    shape: Shape,
+    sums: &mut [[[f32; 4]; TILES]; GROUPS],
+) {
+    let here = Place::here();
+    let (group, place) = (here.lane / 4, here.lane % 4);
+    let row = shape.padded_row();
+    let mut channel = 0;
+    while channel < shape.channels {
+        // SAFETY: the caller's promise; the channels, their rows and voxels are in range.
+        unsafe {
+            let memory = Memory::of(shape, here.warp);
+            let [vector, sample, listed, rows] = memory.lists.load(stage * shape.channels + channel);
+            let mut windows = if heard >> channel & 1 == 0 { 0 } else { listed };
+            let mut window = Window {
+                vector: vector + place * row + group,
+                sample: f32::from_bits(sample) + (place * S::SAMPLES_PER_ROW) as f32,
+                voxel: channel * VOXELS + group,
+            };
+            while windows != 0 {
+                multiply_window::<S, GROUPS, VECTORS, TILES>(window, &memory, sums);
+                // The second window ends with the chunk. What it has in common with the first has been multiplied.
+                let later = rows.wrapping_sub(WINDOW_ROWS);
+                window.vector = window.vector.wrapping_add(later.wrapping_mul(row));
+                window.sample += if place.wrapping_add(later) < WINDOW_ROWS {
+                    NOWHERE
+                } else {
+                    later.wrapping_mul(S::SAMPLES_PER_ROW) as f32
+                };
+                windows -= 1;
+            }
+        }
+        channel += 1;
+    }
+}
+
+/// A sample that is far from every delay.
+const NOWHERE: f32 = 1e30;
+
+/// A window as a lane sees it.
+#[derive(Clone, Copy)]
+struct Window {
+    /// The vector of the stages at which the lane's samples begin.
+    vector: u32,
+    /// The first sample of the lane's row.
+    sample: f32,
+    /// The lane's voxel of the first group, among the weights.
+    voxel: u32,
+}
+
+/// Multiplies and adds one window.
+///
+/// # Safety
+///
+/// As [`multiply`]; the window's vectors and voxels are in range.
+#[inline(always)]
+unsafe fn multiply_window<S: Windowed, const GROUPS: usize, const VECTORS: usize, const TILES: usize>(
+    window: Window,
+    memory: &Memory,
+    sums: &mut [[[f32; 4]; TILES]; GROUPS],
+) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let mut samples = [[0; 4]; VECTORS];
+        cuda_std::unroll!(VECTOR in 0..VECTORS {
+            samples[VECTOR] = memory.stages.load(window.vector + 8 * VECTOR as u32);
+        });
+        cuda_std::unroll!(GROUP in 0..GROUPS {
+            let voxel = window.voxel + GROUP as u32 * S::GROUP_VOXELS;
+            let left = S::left(memory.weighted, voxel, window.sample);
+            cuda_std::unroll!(TILE in 0..TILES {
+                let vector = samples[TILE / 2];
+                let right = [vector[TILE % 2 * 2], vector[TILE % 2 * 2 + 1]];
+                sums[GROUP][TILE] = matrix::mma_m16n8k16_f16(left, right, sums[GROUP][TILE]);
+            });
+        });
+    }
+}
