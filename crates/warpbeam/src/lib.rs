@@ -8,8 +8,8 @@ pub mod physical;
 pub mod signal;
 
 pub use das::{
-    Algorithm, ChannelLayout, DasGeometry, DasMemory, DasOptions, DasPlan, Interpolation, Precision, Sample, SumOver,
-    TransmitLists, Window,
+    Algorithm, Autotune, ChannelLayout, DasGeometry, DasMemory, DasOptions, DasPlan, DasTiming, Interpolation,
+    Precision, Sample, SumOver, TransmitLists, Window,
 };
 pub use device::{Backend, DeviceError, Element, Event, Stream, Tensor};
 pub use error::{Error, Result};

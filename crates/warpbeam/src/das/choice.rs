@@ -2,7 +2,7 @@
 
 use super::Algorithm;
 use kernels::das::batch::Tile;
-use kernels::das::voxel;
+use kernels::das::{distinct, voxel};
 
 /// Batch items from which on lanes that share a voxel are busy enough.
 const LEAST_ITEMS: usize = 16;
@@ -16,8 +16,9 @@ const VOXELS_PER_SAMPLE: usize = 8;
 pub(super) enum Choice {
     Voxel(voxel::Tile),
     Batch,
-    Distinct,
-    Window,
+    Distinct(distinct::Tile),
+    /// A window kernel by its number.
+    Window(usize),
 }
 
 /// What a run is about.
@@ -25,10 +26,10 @@ pub(super) enum Choice {
 pub(super) struct Shape {
     /// Whether there are batch kernels for the sample type.
     pub(super) has_batch_kernels: bool,
-    /// Whether the device has kernels over distinct samples for the plan.
-    pub(super) has_distinct_kernels: bool,
-    /// Whether the device has kernels over windows for the plan.
-    pub(super) has_window_kernels: bool,
+    /// The tile of distinct samples that suits the batch, if the device has kernels over those for the plan.
+    pub(super) distinct: Option<distinct::Tile>,
+    /// The window kernel that suits the batch, if the device has one for the plan.
+    pub(super) window: Option<usize>,
     pub(super) is_complex: bool,
     pub(super) n_batch: usize,
     pub(super) n_samples: usize,
@@ -41,18 +42,40 @@ pub(super) struct Shape {
 
 /// The algorithm for a shape.
 pub(super) fn choose(algorithm: Algorithm, shape: Shape) -> Choice {
-    let pays = shape.n_batch >= LEAST_ITEMS && shape.n_voxels / VOXELS_PER_SAMPLE >= shape.n_samples;
+    if let Some(choice) = with_matrix_instructions(algorithm, shape) {
+        return choice;
+    }
     match algorithm {
         // On an H200 windows took 6.8 ms where distinct samples took 10 with real halves, and with complex ones 10.1 against 8.1.
         Algorithm::Auto if pays && shape.has_window_kernels && !shape.is_complex => Choice::Window,
         Algorithm::Auto if pays && shape.has_distinct_kernels => Choice::Distinct,
-        Algorithm::Auto if (pays || shape.is_converted) && shape.has_batch_kernels => Choice::Batch,
+        Algorithm::Auto if (shape.pays() || shape.is_converted) && shape.has_batch_kernels => Choice::Batch,
         Algorithm::Batch if shape.has_batch_kernels => Choice::Batch,
         Algorithm::Distinct => Choice::Distinct,
         Algorithm::Window => Choice::Window,
         Algorithm::Frame => Choice::Voxel(voxel::Tile::Transmits),
         Algorithm::Auto if shares_distances(shape.n_batch, shape.n_entries) => Choice::Voxel(voxel::Tile::Transmits),
         _ => Choice::Voxel(voxel_tile(shape.n_batch)),
+    }
+}
+
+/// Windows or distinct samples, where they were asked for or pay and the device has them.
+fn with_matrix_instructions(algorithm: Algorithm, shape: Shape) -> Option<Choice> {
+    let distinct = shape.distinct.map(Choice::Distinct);
+    let window = shape.window.map(Choice::Window);
+    match algorithm {
+        Algorithm::Distinct => distinct,
+        Algorithm::Window => window,
+        Algorithm::Auto if shape.pays() && !shape.is_complex => window.or(distinct),
+        Algorithm::Auto if shape.pays() => distinct,
+        _ => None,
+    }
+}
+
+impl Shape {
+    /// Whether a copy of the samples is worth its time.
+    fn pays(&self) -> bool {
+        self.n_batch >= LEAST_ITEMS && self.n_voxels / VOXELS_PER_SAMPLE >= self.n_samples
     }
 }
 
@@ -93,8 +116,8 @@ mod tests {
 
     const VOLUME: Shape = Shape {
         has_batch_kernels: true,
-        has_distinct_kernels: false,
-        has_window_kernels: false,
+        distinct: None,
+        window: None,
         is_complex: true,
         n_batch: 64,
         n_samples: 256,
@@ -135,8 +158,8 @@ mod tests {
     #[test]
     fn matrix_instructions_where_the_device_has_them() {
         let device = Shape {
-            has_distinct_kernels: true,
-            has_window_kernels: true,
+            distinct: Some(distinct::Tile::Wide),
+            window: Some(3),
             ..VOLUME
         };
         let real = Shape {
@@ -144,13 +167,10 @@ mod tests {
             ..device
         };
         let choose = |shape| choose(Algorithm::Auto, shape);
-        assert_eq!(choose(device), Choice::Distinct);
-        assert_eq!(choose(real), Choice::Window);
-        let single = Shape {
-            has_window_kernels: false,
-            ..real
-        };
-        assert_eq!(choose(single), Choice::Distinct);
+        assert_eq!(choose(device), Choice::Distinct(distinct::Tile::Wide));
+        assert_eq!(choose(real), Choice::Window(3));
+        let single = Shape { window: None, ..real };
+        assert_eq!(choose(single), Choice::Distinct(distinct::Tile::Wide));
         assert_eq!(
             choose(Shape { n_batch: 1, ..device }),
             Choice::Voxel(voxel::Tile::Transmits)

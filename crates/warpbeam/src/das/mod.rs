@@ -21,9 +21,9 @@ mod sample;
 mod split;
 
 pub use geometry::{DasGeometry, TransmitLists};
-pub use options::{Algorithm, ChannelLayout, DasOptions, Precision};
+pub use options::{Algorithm, Autotune, ChannelLayout, DasOptions, Precision};
 pub use parts::SumOver;
-pub use plan::{DasMemory, DasPlan};
+pub use plan::{DasMemory, DasPlan, DasTiming};
 pub use sample::Sample;
 pub use wavefield::aperture::Window;
 pub use wavefield::sampling::Interpolation;

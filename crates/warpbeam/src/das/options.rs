@@ -52,6 +52,21 @@ pub enum Algorithm {
     Window,
 }
 
+/// How a plan on a GPU finds the fastest way to sum, tile shapes included.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Autotune {
+    /// By a rule from the sizes.
+    #[default]
+    Rule,
+    /// By timing every way that the algorithm leaves open, at the first [`DasPlan::run_into`](super::DasPlan::run_into) of a
+    /// size.
+    ///
+    /// That run takes much longer and allocates. The answer is kept on disk for the device, the driver, the library's version
+    /// and the class of shape, each count up to the next power of two: in the folder `warpbeam` of the system's folder for
+    /// caches, or of the one that the environment's `WARPBEAM_CACHE` names.
+    Measure,
+}
+
 /// How accurately samples and products are kept.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Precision {
@@ -83,6 +98,8 @@ pub struct DasOptions {
     pub interpolation: Interpolation,
     /// How a GPU goes about it.
     pub algorithm: Algorithm,
+    /// How the fastest way is found.
+    pub autotune: Autotune,
     /// How accurately samples are kept.
     pub precision: Precision,
     /// What is summed, and what becomes axes of the result.
@@ -110,6 +127,7 @@ impl Default for DasOptions {
             layout: ChannelLayout::default(),
             interpolation: Interpolation::default(),
             algorithm: Algorithm::default(),
+            autotune: Autotune::default(),
             precision: Precision::default(),
             sum_over: SumOver::default(),
             phase_per_sample: 0.0,

@@ -12,6 +12,7 @@ use cuda_std::math::Real;
 use kernels::das::batch::has_kernels;
 use kernels::das::sample::Value;
 use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayView4, ArrayViewMut3, Dimension, Ix3, Ix4, IxDyn};
+use std::time::{Duration, Instant};
 
 /// A delay-and-sum reconstruction: geometry checked, rounded and in place; made once, run for every acquisition.
 ///
@@ -50,6 +51,15 @@ pub struct DasMemory {
     pub copy_bytes: u64,
     /// The result.
     pub output_bytes: u64,
+}
+
+/// How long a way to sum takes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DasTiming {
+    /// The algorithm and its tile.
+    pub name: String,
+    /// The shorter of two runs, copies of the data on the device included.
+    pub time: Duration,
 }
 
 enum Engine<T: Sample> {
@@ -265,6 +275,37 @@ impl<T: Sample> DasPlan<T> {
                 let channel_first = self.layout == ChannelLayout::ChannelTransmit;
                 let strides = DataStrides::contiguous(stored, channel_first);
                 engine.accumulate_into(data, strides, n_batch, T::Real::from_f64(beta), output, stream)
+            }
+        }
+    }
+
+    /// Times every way to sum that the plan's algorithm leaves open, the fastest first, which runs of that size then take if
+    /// the plan's [`Autotune`](super::Autotune) is to measure.
+    ///
+    /// A CPU has one way.
+    ///
+    /// # Errors
+    ///
+    /// As [`DasPlan::run_into`], and [`Error::OutOfMemory`] where there is no room for another result.
+    pub fn time(&self, data: &Tensor<T>, stream: &Stream) -> Result<Vec<DasTiming>> {
+        self.backend.expect("the channel data", data.backend())?;
+        self.backend.expect("the stream", stream.backend())?;
+        let (n_batch, n_samples, output_shape) = self.data_shape(data.shape())?;
+        match &self.engine {
+            Engine::Cpu(_) => {
+                let mut output = Tensor::zeros(&self.backend, &output_shape)?;
+                let start = Instant::now();
+                self.run_into(data, &mut output, stream)?;
+                Ok(vec![DasTiming {
+                    name: "cpu".to_owned(),
+                    time: start.elapsed(),
+                }])
+            }
+            #[cfg(feature = "cuda")]
+            Engine::Cuda(engine) => {
+                let stored = self.stored_shape(self.canonical_shape(n_batch, n_samples));
+                let channel_first = self.layout == ChannelLayout::ChannelTransmit;
+                engine.time(data, DataStrides::contiguous(stored, channel_first), n_batch, stream)
             }
         }
     }

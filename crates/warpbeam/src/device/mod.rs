@@ -5,6 +5,8 @@
 //! cargo feature of that name, and `cust` is used there and nowhere else.
 
 mod access;
+#[cfg(feature = "cuda")]
+pub(crate) mod answers;
 mod backend;
 #[cfg(feature = "cuda")]
 mod cuda;

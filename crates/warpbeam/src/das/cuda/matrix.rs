@@ -16,8 +16,37 @@ use kernels::das::permute::{self, Permute};
 use kernels::das::permute_rows::{self, InRows, PermuteRows};
 use kernels::das::sample::Sample as DeviceSample;
 use kernels::das::voxel::Taps;
-use kernels::das::window::{self, DasWindow, Shape, Windowed};
+use kernels::das::window::{self, DasWindow, Windowed};
 use std::ops::Range;
+
+/// The kernels with matrix instructions that a device has for a plan.
+#[derive(Default)]
+pub(super) struct MatrixKernels {
+    /// Tiles of distinct samples, and their batch items.
+    pub(super) distinct: Vec<(Tile, u32)>,
+    pub(super) windows: Vec<Window>,
+}
+
+/// A kernel over windows.
+pub(super) struct Window {
+    pub(super) number: usize,
+    pub(super) name: &'static str,
+    items: u32,
+}
+
+impl MatrixKernels {
+    /// The tile of distinct samples that wastes least of a batch, the wider of two.
+    pub(super) fn tile(&self, n_batch: usize) -> Option<Tile> {
+        let padded = |(_, items): &&(Tile, u32)| n_batch.next_multiple_of(*items as usize);
+        self.distinct.iter().min_by_key(padded).map(|(tile, _)| *tile)
+    }
+
+    /// The window kernel that wastes least of a batch, the first of several.
+    pub(super) fn window(&self, n_batch: usize) -> Option<usize> {
+        let padded = |window: &&Window| n_batch.next_multiple_of(window.items as usize);
+        self.windows.iter().min_by_key(padded).map(|window| window.number)
+    }
+}
 
 /// How the distinct samples are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,55 +74,51 @@ impl<T: Sample> CudaDas<T> {
         }
     }
 
-    /// The kernel of a form that the device has, and its tile for a batch.
-    fn variant<S: distinct::Instances>(&self, n_batch: usize) -> Option<Variant<S>> {
+    /// The kernel of a form and tile that the device has.
+    fn variant<S: distinct::Instances>(&self, tile: Tile) -> Option<Variant<S>> {
         let taps = voxel::taps(self.parameters.interpolation);
         if taps == Taps::Any {
             return None;
         }
-        let tiles = [Tile::Wide, Tile::Narrow].into_iter();
-        let of = |instructions| {
-            tiles
-                .clone()
-                .filter_map(move |tile| S::variant(instructions, taps, tile))
-                .filter(|variant| self.cuda.has_kernel(&variant.kernel))
-                .min_by_key(|variant| n_batch.next_multiple_of(variant.items as usize))
-        };
-        of(Instructions::Mma).or_else(|| of(Instructions::Wmma))
+        [Instructions::Mma, Instructions::Wmma]
+            .into_iter()
+            .filter_map(|instructions| S::variant(instructions, taps, tile))
+            .find(|variant| self.cuda.has_kernel(&variant.kernel))
     }
 
-    /// Whether the device has kernels over distinct samples for the plan.
-    pub(super) fn has_distinct(&self) -> bool {
-        let is_single = size_of::<T::Real>() == size_of::<f32>();
-        is_single
-            && match self.form() {
-                Form::Halves => self.variant::<Halves<T>>(1).is_some(),
-                Form::Split => self.variant::<Split<T>>(1).is_some(),
-                Form::Tf32 => self.tf32().is_some(),
-            }
+    /// What the device has for the plan.
+    pub(super) fn matrix_kernels(&self) -> MatrixKernels {
+        if size_of::<T::Real>() != size_of::<f32>() {
+            return MatrixKernels::default();
+        }
+        let items = |tile| match self.form() {
+            Form::Halves => self.variant::<Halves<T>>(tile).map(|variant| variant.items),
+            Form::Split => self.variant::<Split<T>>(tile).map(|variant| variant.items),
+            Form::Tf32 => self
+                .tf32()
+                .filter(|_| tile == Tile::Narrow)
+                .map(|variant| variant.items),
+        };
+        let tiles = [Tile::Wide, Tile::Narrow].into_iter();
+        let takes_windows = voxel::taps(self.parameters.interpolation) == Taps::Two && self.form() == Form::Halves;
+        let windows = <Halves<T> as window::Instances>::instances().into_iter().enumerate();
+        MatrixKernels {
+            distinct: tiles.filter_map(|tile| Some((tile, items(tile)?))).collect(),
+            windows: windows
+                .filter(|(_, (kernel, _))| takes_windows && self.cuda.has_kernel(kernel))
+                .map(|(number, (kernel, shape))| Window {
+                    number,
+                    name: kernel.info.name,
+                    items: shape.items,
+                })
+                .collect(),
+        }
     }
 
     fn tf32(&self) -> Option<Variant<T::Device>> {
         let taps = voxel::taps(self.parameters.interpolation);
         let variant = <T::Device as Kernels>::tf32(taps).filter(|_| taps != Taps::Any)?;
         self.cuda.has_kernel(&variant.kernel).then_some(variant)
-    }
-
-    /// The kernel over windows for a batch, if the device has one for the plan.
-    fn window(&self, n_batch: usize) -> Option<(Kernel<DasWindow<Halves<T>>>, Shape)> {
-        if voxel::taps(self.parameters.interpolation) != Taps::Two || self.form() != Form::Halves {
-            return None;
-        }
-        // The fewest items that are not there, then the first.
-        <Halves<T> as window::Instances>::instances()
-            .into_iter()
-            .filter(|(kernel, _)| self.cuda.has_kernel(kernel))
-            .min_by_key(|(_, shape)| n_batch.next_multiple_of(shape.items as usize))
-    }
-
-    /// Whether the device has kernels over windows for the plan.
-    pub(super) fn has_window(&self) -> bool {
-        size_of::<T::Real>() == size_of::<f32>() && self.window(1).is_some()
     }
 
     /// The copy's layout for distinct samples.
@@ -126,11 +151,11 @@ impl<T: Sample> CudaDas<T> {
     }
 
     /// Queues copy and sum over distinct samples; false where there is no room.
-    pub(super) fn launch_distinct(&self, call: &Call<'_, T>, output: Output<T::Sum>) -> Result<bool> {
+    pub(super) fn launch_distinct(&self, tile: Tile, call: &Call<'_, T>, output: Output<T::Sum>) -> Result<bool> {
         match self.form() {
             Form::Halves => {
                 let permutation = <T::Device as Kernels>::permutation_to_halves();
-                let variant = self.variant::<Halves<T>>(call.n_batch);
+                let variant = self.variant::<Halves<T>>(tile);
                 self.launch_variant(
                     permutation,
                     variant,
@@ -141,7 +166,7 @@ impl<T: Sample> CudaDas<T> {
             }
             Form::Split => {
                 let permutation = <T::Device as Kernels>::permutation_to_halves();
-                let variant = self.variant::<Split<T>>(call.n_batch);
+                let variant = self.variant::<Split<T>>(tile);
                 self.launch_variant(
                     permutation,
                     variant,
@@ -205,10 +230,11 @@ impl<T: Sample> CudaDas<T> {
     }
 
     /// Queues copy and sum over windows; false where there is no room.
-    pub(super) fn launch_window(&self, call: &Call<'_, T>, output: Output<T::Sum>) -> Result<bool> {
+    pub(super) fn launch_window(&self, number: usize, call: &Call<'_, T>, output: Output<T::Sum>) -> Result<bool> {
         let layout = self.window_layout();
         let permutation = <T::Device as Kernels>::permutation_to_rows();
-        let (Some(permutation), Some((kernel, block))) = (permutation, self.window(call.n_batch)) else {
+        let instance = <Halves<T> as window::Instances>::instances().into_iter().nth(number);
+        let (Some(permutation), Some((kernel, block))) = (permutation, instance) else {
             return Ok(false);
         };
         let copy = |room: &mut Room, pass: &Range<usize>| self.queue_rows(&permutation, layout, room, call, pass);

@@ -4,15 +4,18 @@ mod batch;
 mod copy;
 mod geometry;
 mod matrix;
+mod tune;
 mod voxel;
 
 use self::copy::{Layout, Workspace};
 use self::geometry::{DeviceGeometry, Parameters};
+use self::matrix::MatrixKernels;
+use self::tune::Answers;
 use super::choice::{self, Choice};
 use super::prepared::Prepared;
 use super::sample::Kernels;
 use super::split::{Footprint, Piece, pieces};
-use super::{Algorithm, DasOptions, Precision, Sample};
+use super::{Algorithm, Autotune, DasOptions, DasTiming, Precision, Sample};
 use crate::device::{Backend, Cuda, Stream, Tensor};
 use crate::{Error, Result};
 use cuda_std::math::Real;
@@ -36,8 +39,9 @@ pub(super) struct CudaDas<T: Sample> {
     parameters: Parameters<T>,
     algorithm: Algorithm,
     precision: Precision,
-    /// Whether the device has kernels over distinct samples, and over windows, for the plan.
-    has_matrix_kernels: [bool; 2],
+    autotune: Autotune,
+    answers: Answers,
+    matrix: MatrixKernels,
     workspace: Workspace,
     memory_limit_bytes: Option<u64>,
     n_voxels: usize,
@@ -113,13 +117,15 @@ impl<T: Sample> CudaDas<T> {
             parameters,
             algorithm: options.algorithm,
             precision,
-            has_matrix_kernels: [false; 2],
+            autotune: options.autotune,
+            answers: Answers::default(),
+            matrix: MatrixKernels::default(),
             workspace: Workspace::default(),
             memory_limit_bytes,
             n_voxels,
             stream: backend.stream()?,
         };
-        plan.has_matrix_kernels = [plan.has_distinct(), plan.has_window()];
+        plan.matrix = plan.matrix_kernels();
         plan.refuse_what_there_is_not()?;
         plan.prepare_voxel()?;
         if !matches!(options.algorithm, Algorithm::Voxel | Algorithm::Frame) {
@@ -134,13 +140,13 @@ impl<T: Sample> CudaDas<T> {
                 "Algorithm::Distinct for this sample type, interpolation or device",
                 "it takes i16, f16 and f32 samples and nearest or linear interpolation, and below compute capability 8.0 f16 alone; \
                  Algorithm::Auto takes what there is",
-                self.has_matrix_kernels[0],
+                !self.matrix.distinct.is_empty(),
             ),
             Algorithm::Window => (
                 "Algorithm::Window for this sample type, interpolation or device",
                 "it takes f16 samples, or f32 and i16 with Precision::F16, linear interpolation and compute capability 8.0; \
                  Algorithm::Auto takes what there is",
-                self.has_matrix_kernels[1],
+                !self.matrix.windows.is_empty(),
             ),
             _ => return Ok(()),
         };
@@ -159,8 +165,8 @@ impl<T: Sample> CudaDas<T> {
     fn choice(&self, n_batch: usize, n_samples: usize) -> Choice {
         let shape = choice::Shape {
             has_batch_kernels: has_kernels::<T::Device>(),
-            has_distinct_kernels: self.has_matrix_kernels[0],
-            has_window_kernels: self.has_matrix_kernels[1],
+            distinct: self.matrix.tile(n_batch),
+            window: self.matrix.window(n_batch),
             is_complex: T::PARTS == 2,
             n_batch,
             n_samples,
@@ -168,7 +174,11 @@ impl<T: Sample> CudaDas<T> {
             n_entries: self.parameters.n_entries,
             is_converted: self.is_converted(),
         };
-        choice::choose(self.algorithm, shape)
+        let known = match self.autotune {
+            Autotune::Rule => None,
+            Autotune::Measure => self.known(n_batch, n_samples),
+        };
+        known.unwrap_or_else(|| choice::choose(self.algorithm, shape))
     }
 
     /// Makes room for the copies that runs of that size need.
@@ -190,8 +200,8 @@ impl<T: Sample> CudaDas<T> {
         match choice {
             Choice::Voxel(_) => None,
             Choice::Batch => Some(self.batch_layout()),
-            Choice::Distinct => Some(self.distinct_layout()),
-            Choice::Window => Some(self.window_layout()),
+            Choice::Distinct(_) => Some(self.distinct_layout()),
+            Choice::Window(_) => Some(self.window_layout()),
         }
     }
 
@@ -260,23 +270,49 @@ impl<T: Sample> CudaDas<T> {
     ) -> Result<()> {
         match &self.geometry {
             Place::Resident(geometry) => {
-                let choice = self.choice(n_batch, strides.n_samples);
-                let range = 0..self.n_voxels;
                 let call = Call {
                     geometry,
-                    range,
+                    range: 0..self.n_voxels,
                     data,
                     strides,
                     n_batch,
                     stream,
                 };
-                self.launch(choice, &call, output, beta)
+                if self.autotune == Autotune::Measure && self.known(n_batch, strides.n_samples).is_none() {
+                    self.tune(&call)?;
+                }
+                self.launch(self.choice(n_batch, strides.n_samples), &call, output, beta)
             }
-            Place::Host(_) => Err(Error::OutOfMemory {
-                what: "the plan's geometry on the device",
-                needed_bytes: self.geometry_bytes(),
-                available_bytes: budget(&self.backend, self.memory_limit_bytes, 0).map(|budget| budget / 2),
+            Place::Host(_) => Err(self.not_resident()),
+        }
+    }
+
+    /// Times every way to sum data on the device, whose shape was checked.
+    pub(super) fn time(
+        &self,
+        data: &Tensor<T>,
+        strides: DataStrides,
+        n_batch: usize,
+        stream: &Stream,
+    ) -> Result<Vec<DasTiming>> {
+        match &self.geometry {
+            Place::Resident(geometry) => self.tune(&Call {
+                geometry,
+                range: 0..self.n_voxels,
+                data,
+                strides,
+                n_batch,
+                stream,
             }),
+            Place::Host(_) => Err(self.not_resident()),
+        }
+    }
+
+    fn not_resident(&self) -> Error {
+        Error::OutOfMemory {
+            what: "the plan's geometry on the device",
+            needed_bytes: self.geometry_bytes(),
+            available_bytes: budget(&self.backend, self.memory_limit_bytes, 0).map(|budget| budget / 2),
         }
     }
 
@@ -330,8 +366,8 @@ impl<T: Sample> CudaDas<T> {
         let is_done = match choice {
             Choice::Voxel(tile) => self.launch_voxel(tile, call, output).map(|()| true)?,
             Choice::Batch => self.launch_batch(call, output)?,
-            Choice::Distinct => self.launch_distinct(call, output)?,
-            Choice::Window => self.launch_window(call, output)?,
+            Choice::Distinct(tile) => self.launch_distinct(tile, call, output)?,
+            Choice::Window(number) => self.launch_window(number, call, output)?,
         };
         match self.layout(choice) {
             Some(_) if is_done => Ok(()),

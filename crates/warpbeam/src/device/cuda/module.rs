@@ -110,6 +110,11 @@ impl Cuda {
         kernels.functions.contains_key(name) || alone(kernels.ptx(), name).is_some()
     }
 
+    /// The CUDA version that the driver supports, such as `13.0`; empty if it does not say.
+    pub(crate) fn driver_version(&self) -> String {
+        cuda_version(self.driver).unwrap_or_default()
+    }
+
     /// A kernel by its name, allowed to use as much dynamic shared memory.
     ///
     /// The first call compiles the kernel, which the driver remembers on disk; later ones look the name up.
