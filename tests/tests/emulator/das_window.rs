@@ -125,7 +125,11 @@ struct Problem<S> {
 
 impl<S: Stored> Problem<S> {
     fn new(case: &Case, rng: &mut fastrand::Rng) -> Self {
-        let entries = if case.entries == 0 { case.transmits } else { case.entries };
+        let entries = if case.entries == 0 {
+            case.transmits
+        } else {
+            case.entries
+        };
         let elements = (0..case.channels)
             .map(|_| {
                 let weight = if rng.u32(..8) == 0 { 0.0 } else { between(rng, 0.3, 1.0) };
@@ -147,7 +151,11 @@ impl<S: Stored> Problem<S> {
                     _ => (n / 20 + entry + rng.usize(..2)) as i32 % case.transmits as i32,
                 };
                 let offset = case.first_delay - 7.0 + 0.6 * step * n as f64 + f64::from(transmit);
-                let weight = if rng.u32(..10) == 0 { 0.0 } else { between(rng, -1.0, 1.0) };
+                let weight = if rng.u32(..10) == 0 {
+                    0.0
+                } else {
+                    between(rng, -1.0, 1.0)
+                };
                 list.push((offset as f32, weight as f32 / case.gain, transmit));
             }
         }
@@ -169,7 +177,11 @@ impl<S: Stored> Problem<S> {
     }
 
     /// The sum over transmits and channels of a part, `(batch, voxel)`, and voxels about which rounding decides.
-    fn exact(&self, transmits: std::ops::Range<usize>, channels: &std::ops::Range<usize>) -> (Vec<Complex64>, Vec<bool>) {
+    fn exact(
+        &self,
+        transmits: std::ops::Range<usize>,
+        channels: &std::ops::Range<usize>,
+    ) -> (Vec<Complex64>, Vec<bool>) {
         let case = &self.case;
         let mut sums = vec![Complex64::ZERO; case.batch * case.voxels];
         let mut ambiguous = vec![false; case.voxels];
@@ -240,7 +252,8 @@ impl<S: Stored> Problem<S> {
             threads: permute_rows::THREADS,
             shared_bytes: SHARED_BYTES,
         };
-        launch(&<S as permute_rows::Instances<S>>::kernel(), shape, parameters).unwrap_or_else(|fault| panic!("{fault}"));
+        launch(&<S as permute_rows::Instances<S>>::kernel(), shape, parameters)
+            .unwrap_or_else(|fault| panic!("{fault}"));
         let vectors: Vec<[u32; 4]> = output
             .to_vec()
             .chunks_exact(2)
@@ -258,11 +271,17 @@ impl<S: Stored> Problem<S> {
         let [transmits, channels] = [case.part[0].min(case.transmits), case.part[1].min(case.channels)];
         let transmit_parts = case.transmits.div_ceil(transmits);
         let parts = transmit_parts * case.channels.div_ceil(channels);
-        let pairs = |pair: fn(&[f32; 4]) -> [[f32; 2]; 2]| Buffer::new(&self.elements.iter().flat_map(pair).collect::<Vec<_>>());
+        let pairs = |pair: fn(&[f32; 4]) -> [[f32; 2]; 2]| {
+            Buffer::new(&self.elements.iter().flat_map(pair).collect::<Vec<_>>())
+        };
         let elements = pairs(|&[x, y, z, weight]| [[x, y], [z, weight]]);
         let bound = case.cosine_bound as f32;
         let normals = Buffer::new(&[[0.0, 0.0], [1.0, bound]].repeat(case.channels));
-        let voxels = Buffer::new(&(0..3).flat_map(|axis| self.voxels.iter().map(move |voxel| voxel[axis])).collect::<Vec<_>>());
+        let voxels = Buffer::new(
+            &(0..3)
+                .flat_map(|axis| self.voxels.iter().map(move |voxel| voxel[axis]))
+                .collect::<Vec<_>>(),
+        );
         let offsets = Buffer::new(&self.entries.iter().map(|entry| entry.0).collect::<Vec<_>>());
         let weights = Buffer::new(&self.entries.iter().map(|entry| entry.1).collect::<Vec<_>>());
         let transmits_of_entries = Buffer::new(&self.entries.iter().map(|entry| entry.2).collect::<Vec<_>>());
@@ -272,7 +291,13 @@ impl<S: Stored> Problem<S> {
         let nan = S::rounded(Complex64::new(f64::NAN, f64::NAN));
         let former: Vec<_> = (0..case.batch)
             .flat_map(|b| (0..parts).flat_map(move |_| b * case.voxels..(b + 1) * case.voxels))
-            .map(|at| if case.beta == 0.0 { nan } else { S::rounded(self.former[at]) })
+            .map(|at| {
+                if case.beta == 0.0 {
+                    nan
+                } else {
+                    S::rounded(self.former[at])
+                }
+            })
             .collect();
         let output = Buffer::new(&former);
         let parameters = DasWindow::<S> {
@@ -294,7 +319,11 @@ impl<S: Stored> Problem<S> {
                 n_samples: case.samples as i32,
                 n_channels: case.channels as u32,
                 n_transmits: case.transmits as u32,
-                n_entries: if case.entries == 0 { case.transmits } else { case.entries } as u32,
+                n_entries: if case.entries == 0 {
+                    case.transmits
+                } else {
+                    case.entries
+                } as u32,
                 is_directive: u32::from(case.cosine_bound > -1.0),
                 is_sparse: u32::from(case.entries > 0),
             },
@@ -368,7 +397,11 @@ impl<S: Stored> Problem<S> {
                 }
             }
         }
-        let error = if difference == 0.0 { 0.0 } else { (difference / norm).sqrt() };
+        let error = if difference == 0.0 {
+            0.0
+        } else {
+            (difference / norm).sqrt()
+        };
         (error, compared)
     }
 }
@@ -388,7 +421,11 @@ fn check<S: Stored + permute_rows::Instances<S>>(case: &Case, rng: &mut fastrand
         let result = problem.run(&kernel, shape, rng.u64(..));
         let (error, compared) = problem.error(&result);
         assert!(compared > 0, "nothing was compared");
-        assert_within(&format!("{}: {compared} sums of {case:?}", kernel.info.name), error, BOUND);
+        assert_within(
+            &format!("{}: {compared} sums of {case:?}", kernel.info.name),
+            error,
+            BOUND,
+        );
     }
 }
 
@@ -402,7 +439,14 @@ fn spreads() {
     let mut rng = rng();
     for spread in [0.0, 2.0, 7.0, 8.0, 40.0] {
         let samples = 64 + 12 * spread as usize;
-        check_both(&Case { spread, samples, ..Case::default() }, &mut rng);
+        check_both(
+            &Case {
+                spread,
+                samples,
+                ..Case::default()
+            },
+            &mut rng,
+        );
     }
 }
 
@@ -500,7 +544,13 @@ fn parts_and_what_is_done_with_the_sum() {
 fn weights_of_any_magnitude() {
     let mut rng = rng();
     for gain in [2.0_f32.powi(-40), 2.0_f32.powi(60)] {
-        check_both(&Case { gain, ..Case::default() }, &mut rng);
+        check_both(
+            &Case {
+                gain,
+                ..Case::default()
+            },
+            &mut rng,
+        );
     }
 }
 
@@ -528,6 +578,10 @@ fn what_is_not_finite_stays_in_its_batch_item() {
                 assert_eq!(got, expected, "sum {index}");
             }
         }
-        assert!(result[33 * case.voxels..34 * case.voxels].iter().any(|sum| sum.re.is_nan()));
+        assert!(
+            result[33 * case.voxels..34 * case.voxels]
+                .iter()
+                .any(|sum| sum.re.is_nan())
+        );
     }
 }

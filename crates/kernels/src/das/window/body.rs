@@ -1,15 +1,15 @@
 //! The kernel's body: transmits in rounds, channels in steps, and in each step a warp's weights, then its products.
 
+use super::super::geometry::Entry;
+use super::super::sample::Value;
+use super::DasWindow;
 use super::memory::{Memory, Place};
-use super::operand::Windowed;
 use super::multiply::{multiply, multiply_listed};
+use super::operand::Windowed;
 use super::prepare::{Prepared, Round, Step, prepare};
 use super::reach::{Range, range_of_warp, ranges_of_block, store_bounds};
 use super::shape::Shape;
 use super::weigh::weigh;
-use super::DasWindow;
-use super::super::geometry::Entry;
-use super::super::sample::Value;
 use cuda_std::{copy, thread, warp};
 
 /// The sums of `GROUPS` groups of voxels, `VOXELS` in all, × `TILES` tiles of 8 batch items a warp, `WARPS` warps a
@@ -44,7 +44,9 @@ pub(super) unsafe fn das_window<
     // SAFETY: no thread returns before the end, and what the loops depend on is the same in all threads.
     unsafe { add_all::<S, GROUPS, VOXELS, VECTORS, TILES>(&p, shape, &mut sums) };
     let Place { lane, warp } = Place::here();
-    let part = p.output.part(thread::block_idx_z(), p.geometry.n_transmits, p.geometry.n_channels);
+    let part = p
+        .output
+        .part(thread::block_idx_z(), p.geometry.n_transmits, p.geometry.n_channels);
     let inverse_gain = f32::from_bits(0x7f00_0000 - p.gain.to_bits());
     let first_item = thread::block_idx_y() * 16 * VECTORS as u32 + 4 * (lane % 4);
     let first_voxel = first_of_warp(shape, warp) + u64::from(lane / 4);
@@ -92,7 +94,10 @@ unsafe fn write_sum<S: Windowed>(
     let (item, voxel) = (first_item + 2 * column as u32, first_voxel + 8 * place as u64);
     if item < p.n_batch && voxel < p.geometry.n_voxels {
         // SAFETY: item and voxel are in range; the caller's promise.
-        unsafe { p.output.write(item, part, voxel, S::sum(sums, place, column).scale(factor)) };
+        unsafe {
+            p.output
+                .write(item, part, voxel, S::sum(sums, place, column).scale(factor));
+        };
     }
 }
 
@@ -102,18 +107,14 @@ unsafe fn write_sum<S: Windowed>(
 ///
 /// As [`das_window`]; every thread of the block makes this call.
 #[inline(always)]
-unsafe fn add_all<
-    S: Windowed,
-    const GROUPS: usize,
-    const VOXELS: u32,
-    const VECTORS: usize,
-    const TILES: usize,
->(
+unsafe fn add_all<S: Windowed, const GROUPS: usize, const VOXELS: u32, const VECTORS: usize, const TILES: usize>(
     p: &DasWindow<S>,
     shape: Shape,
     sums: &mut [[[f32; 4]; TILES]; GROUPS],
 ) {
-    let part = p.output.part(thread::block_idx_z(), p.geometry.n_transmits, p.geometry.n_channels);
+    let part = p
+        .output
+        .part(thread::block_idx_z(), p.geometry.n_transmits, p.geometry.n_channels);
     // SAFETY: the shared memory is this warp's or used between barriers, and all threads go through together.
     unsafe {
         let [mut entry, end] = p.geometry.entries(part.transmits);
@@ -191,7 +192,11 @@ unsafe fn begin_round<S: Windowed>(
     unsafe {
         let memory = Memory::of(shape, here.warp);
         let ([x, y, z], own) = own_entry(p, shape, here, entry, transmits);
-        let weight = if own.transmit == transmit { own.weight * p.gain } else { 0.0 };
+        let weight = if own.transmit == transmit {
+            own.weight * p.gain
+        } else {
+            0.0
+        };
         let of_warp = [
             range_of_warp(x, true),
             range_of_warp(y, true),
@@ -202,7 +207,9 @@ unsafe fn begin_round<S: Windowed>(
         thread::sync_threads();
         if lane < shape.voxels_per_warp {
             memory.voxels.store(lane, [x, y, z, own.offset]);
-            memory.voxels.store(shape.voxels_per_warp + lane, [weight, own.phase, 0.0, 0.0]);
+            memory
+                .voxels
+                .store(shape.voxels_per_warp + lane, [weight, own.phase, 0.0, 0.0]);
         }
         let of_block = ranges_of_block(of_warp, memory.scratch, shape.warps, here);
         if lane == 0 {
@@ -241,7 +248,11 @@ unsafe fn next_transmit<S: Windowed>(
             scratch.store(here.warp, [f32::from_bits(of_warp.cast_unsigned()), 0.0]);
         }
         thread::sync_threads();
-        let candidate = if here.lane < shape.warps { scratch.load(here.lane)[0].to_bits() } else { NONE };
+        let candidate = if here.lane < shape.warps {
+            scratch.load(here.lane)[0].to_bits()
+        } else {
+            NONE
+        };
         let least = warp::reduce_min(candidate.cast_signed()).cast_unsigned();
         if least == NONE { u32::MAX } else { least }
     }
@@ -254,13 +265,7 @@ unsafe fn next_transmit<S: Windowed>(
 /// As [`das_window`]; every thread of the block makes this call, and the warp's voxels and bounds were written before its
 /// last barrier.
 #[inline(always)]
-unsafe fn add_round<
-    S: Windowed,
-    const GROUPS: usize,
-    const VOXELS: u32,
-    const VECTORS: usize,
-    const TILES: usize,
->(
+unsafe fn add_round<S: Windowed, const GROUPS: usize, const VOXELS: u32, const VECTORS: usize, const TILES: usize>(
     p: &DasWindow<S>,
     round: Round,
     shape: Shape,

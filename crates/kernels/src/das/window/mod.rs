@@ -38,10 +38,10 @@ pub use shape::Shape;
 use super::geometry::Geometry;
 use super::output::Output;
 use body::das_window;
-use shape::WARP;
 use cuda_std::half::F16;
 use cuda_std::{Global, Parameters, Resources};
 use num_complex::Complex;
+use shape::WARP;
 
 /// The kernel's parameters.
 #[repr(C)]

@@ -99,12 +99,7 @@ impl Windowed for F16 {
     #[inline(always)]
     unsafe fn left(weighted: Shared<Weighted>, voxel: u32, sample: f32) -> [u32; 4] {
         // SAFETY: the caller's promise.
-        let (lower, upper) = unsafe {
-            (
-                weighted_voxel(weighted, voxel),
-                weighted_voxel(weighted, voxel + 8),
-            )
-        };
+        let (lower, upper) = unsafe { (weighted_voxel(weighted, voxel), weighted_voxel(weighted, voxel + 8)) };
         let hats = |delay: f32, later: f32| two_hats(delay - sample, later);
         [
             hats(lower.0, 0.0).multiply(lower.1).0,

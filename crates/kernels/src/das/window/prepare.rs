@@ -1,9 +1,9 @@
 //! What a step needs before a warp can multiply: the block's rows in shared memory, and the list of the warp's windows.
 
+use super::DasWindow;
 use super::memory::{Memory, Place};
 use super::operand::{WINDOW_ROWS, Windowed};
 use super::reach::rows;
-use super::DasWindow;
 use super::shape::{Shape, WARP};
 use cuda_std::{copy, thread, warp};
 
@@ -99,7 +99,11 @@ pub(super) unsafe fn prepare<S: Windowed>(p: &DasWindow<S>, round: Round, step: 
         let first_of_block = warp::shuffle(first.cast_unsigned(), shape.channels + mine).cast_signed() + chunk;
         let last_of_block = warp::shuffle(last.cast_unsigned(), shape.channels + mine).cast_signed();
         let rows_left = last_of_block - first_of_block + 1;
-        let rows = if rows_left > 0 { rows_left.clamp(WINDOW_ROWS.cast_signed(), shape.rows.cast_signed()) } else { 0 };
+        let rows = if rows_left > 0 {
+            rows_left.clamp(WINDOW_ROWS.cast_signed(), shape.rows.cast_signed())
+        } else {
+            0
+        };
         fill(p, round, step, shape, here, [first_of_block, rows]);
         let of_warp = [first - first_of_block, last - first_of_block];
         let windows = windows(of_warp, rows);
@@ -150,14 +154,7 @@ fn windows([first, last]: [i32; 2], rows: i32) -> [u32; 2] {
 ///
 /// As [`prepare`].
 #[inline(always)]
-unsafe fn fill<S: Windowed>(
-    p: &DasWindow<S>,
-    round: Round,
-    step: Step,
-    shape: Shape,
-    here: Place,
-    of_lane: [i32; 2],
-) {
+unsafe fn fill<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: Shape, here: Place, of_lane: [i32; 2]) {
     let row_vectors = shape.items / 2;
     let rows_of_channel = p.geometry.n_samples.cast_unsigned().div_ceil(S::SAMPLES_PER_ROW);
     // Lanes go along a row, and from there to the next one, or do several rows at once.
@@ -174,7 +171,8 @@ unsafe fn fill<S: Windowed>(
             let samples = if rows == 0 {
                 p.samples
             } else {
-                p.samples.from(channel_of_all * u64::from(rows_of_channel) * u64::from(p.n_vectors))
+                p.samples
+                    .from(channel_of_all * u64::from(rows_of_channel) * u64::from(p.n_vectors))
             };
             let stages = Memory::of(shape, here.warp).stages;
             let first_to = (step.stage * shape.channels + channel) * shape.rows * shape.padded_row();
