@@ -39,9 +39,6 @@ const PITCH: u32 = ITEMS + 1;
 /// Bytes of shared memory.
 pub const SHARED_BYTES: u32 = 4 * SAMPLES * PITCH;
 
-/// Batch items that a thread reads.
-const READS: usize = (SAMPLES * ITEMS / THREADS) as usize;
-
 /// Blocks along x for each channel and transmit.
 pub const fn sample_tiles(n_samples: u32) -> u32 {
     n_samples.div_ceil(SAMPLES)
@@ -120,13 +117,14 @@ pub struct PermuteRows<S> {
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
 unsafe impl<S: Element> Parameters for PermuteRows<S> {}
 
-/// The kernel's body.
+/// The kernel's body, with `READS` batch items of a tile for each warp to read.
 ///
 /// # Safety
 ///
 /// The slices hold what strides and counts say; [`SHARED_BYTES`] of shared memory; a block of the grid for every tile.
 #[inline(always)]
-unsafe fn permute_rows<S: Stored<D>, D: InRows>(p: PermuteRows<S>) {
+unsafe fn permute_rows<S: Stored<D>, D: InRows, const READS: usize>(p: PermuteRows<S>) {
+    const { assert!(READS as u32 * THREADS == SAMPLES * ITEMS) };
     let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
     let tiles = sample_tiles(p.n_samples);
     let (channel_of_all, first_sample) = (thread::block_idx_x() / tiles, thread::block_idx_x() % tiles * SAMPLES);
@@ -140,7 +138,7 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows>(p: PermuteRows<S>) {
         + i64::from(transmit) * p.transmit_stride
         + i64::from(channel) * p.channel_stride
         + i64::from(sample) * p.sample_stride;
-    cuda_std::unroll!(READ in [0, 1, 2, 3] {
+    cuda_std::unroll!(READ in 0..READS {
         let item = first_item + warp + READ as u32 * (THREADS / WARP);
         if sample < p.n_samples && item < p.n_batch {
             // SAFETY: all four indices are in range, and so is the item of the scaling's arrays.
@@ -151,7 +149,7 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows>(p: PermuteRows<S>) {
             };
         }
     });
-    cuda_std::unroll!(READ in [0, 1, 2, 3] {
+    cuda_std::unroll!(READ in 0..READS {
         let item = warp + READ as u32 * (THREADS / WARP);
         // SAFETY: a place of the tile that is this thread's.
         unsafe { tile.store(lane * PITCH + item, words[READ]) };
@@ -171,15 +169,13 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows>(p: PermuteRows<S>) {
         let row = first_row + row_of_tile;
         let item = first_item + lane;
         if row < rows_of_channel && item < p.batch_pitch {
-            const MOST: usize = 4;
-            let mut samples = [0; MOST];
-            cuda_std::unroll!(SAMPLE in [0, 1, 2, 3] {
-                if (SAMPLE as u32) < D::SAMPLES_PER_ROW {
-                    let sample = row_of_tile * D::SAMPLES_PER_ROW + SAMPLE as u32;
-                    // SAFETY: a row of the tile, which is behind the barrier.
-                    samples[SAMPLE] = unsafe { tile.load(sample * PITCH + lane) };
-                }
-            });
+            // A row of two has no third and fourth.
+            let sample = |index: u32| {
+                let sample = row_of_tile * D::SAMPLES_PER_ROW + index.min(D::SAMPLES_PER_ROW - 1);
+                // SAFETY: a row of the tile, which is behind the barrier.
+                unsafe { tile.load(sample * PITCH + lane) }
+            };
+            let samples = [sample(0), sample(1), sample(2), sample(3)];
             let row_of_all = u64::from(channel_of_all) * u64::from(rows_of_channel) + u64::from(row);
             // SAFETY: row and item are in range and this thread's.
             unsafe {
@@ -200,7 +196,7 @@ macro_rules! instances {
             resources Resources { registers: $registers, barriers: 1, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { permute_rows::<$input, $output>(p) }
+                unsafe { permute_rows::<$input, $output, 4>(p) }
             }
         )* }
 

@@ -46,13 +46,8 @@ pub(super) fn choose(algorithm: Algorithm, shape: Shape) -> Choice {
         return choice;
     }
     match algorithm {
-        // On an H200 windows took 6.8 ms where distinct samples took 10 with real halves, and with complex ones 10.1 against 8.1.
-        Algorithm::Auto if pays && shape.has_window_kernels && !shape.is_complex => Choice::Window,
-        Algorithm::Auto if pays && shape.has_distinct_kernels => Choice::Distinct,
         Algorithm::Auto if (shape.pays() || shape.is_converted) && shape.has_batch_kernels => Choice::Batch,
         Algorithm::Batch if shape.has_batch_kernels => Choice::Batch,
-        Algorithm::Distinct => Choice::Distinct,
-        Algorithm::Window => Choice::Window,
         Algorithm::Frame => Choice::Voxel(voxel::Tile::Transmits),
         Algorithm::Auto if shares_distances(shape.n_batch, shape.n_entries) => Choice::Voxel(voxel::Tile::Transmits),
         _ => Choice::Voxel(voxel_tile(shape.n_batch)),

@@ -78,23 +78,24 @@ pub(super) unsafe fn range_of_warp(value: f32, counts: bool) -> Range {
 /// Every thread of the block makes this call, with the same ranges in all lanes of a warp; `scratch` has [`SCRATCH`]
 /// ranges and is not used between the barriers before and after.
 #[inline(always)]
-pub(super) unsafe fn ranges_of_block(
-    of_warp: [Range; RANGES],
+pub(super) unsafe fn ranges_of_block<const COUNT: usize>(
+    of_warp: [Range; COUNT],
     scratch: Shared<Range>,
     warps: u32,
     here: Place,
-) -> [Range; RANGES] {
+) -> [Range; COUNT] {
+    const { assert!(COUNT <= RANGES) };
     let Place { lane, warp } = here;
     // SAFETY: the caller's promise; a range is one lane's to write, and read behind the barrier.
     unsafe {
-        cuda_std::unroll!(RANGE in 0..RANGES {
+        cuda_std::unroll!(RANGE in 0..COUNT {
             if lane == 0 {
                 scratch.store(RANGE as u32 * MOST_WARPS + warp, of_warp[RANGE]);
             }
         });
         thread::sync_threads();
-        let mut of_block = [NOTHING; RANGES];
-        cuda_std::unroll!(RANGE in 0..RANGES {
+        let mut of_block = [NOTHING; COUNT];
+        cuda_std::unroll!(RANGE in 0..COUNT {
             let [low, high] = if lane < warps { scratch.load(RANGE as u32 * MOST_WARPS + lane) } else { NOTHING };
             of_block[RANGE] = [
                 from_ordered(warp::reduce_min(ordered(low))),
@@ -125,21 +126,16 @@ pub(super) unsafe fn rows(
             geometry.elements.load(2 * u64::from(channel) + 1),
         )
     };
-    let element = [x, y, z];
-    let position = [
-        [x_and_y[0], x_and_y[1]],
-        [x_and_y[2], x_and_y[3]],
-        [z_and_offset[0], z_and_offset[1]],
-    ];
     let [earliest, latest] = [z_and_offset[2], z_and_offset[3]];
-    let (mut near, mut far) = ([0.0; 3], [0.0; 3]);
-    const AXES: usize = 3;
-    cuda_std::unroll!(AXIS in 0..AXES {
-        let [low, high] = position[AXIS];
-        let (from_low, from_high) = (low - element[AXIS], high - element[AXIS]);
-        near[AXIS] = from_low.max(-from_high).max(0.0);
-        far[AXIS] = Real::abs(from_low).max(Real::abs(from_high));
-    });
+    let near_and_far = |[low, high]: Range, element: f32| {
+        let (from_low, from_high) = (low - element, high - element);
+        let near = from_low.max(-from_high).max(0.0);
+        (near, Real::abs(from_low).max(Real::abs(from_high)))
+    };
+    let (x_near, x_far) = near_and_far([x_and_y[0], x_and_y[1]], x);
+    let (y_near, y_far) = near_and_far([x_and_y[2], x_and_y[3]], y);
+    let (z_near, z_far) = near_and_far([z_and_offset[0], z_and_offset[1]], z);
+    let (near, far) = ([x_near, y_near, z_near], [x_far, y_far, z_far]);
     let farthest = length(far);
     let slack = ROUNDING * (farthest + Real::abs(earliest).max(Real::abs(latest)));
     let last_sample = geometry.n_samples - 1;

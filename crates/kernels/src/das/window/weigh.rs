@@ -4,13 +4,10 @@ use super::super::geometry::Geometry;
 use super::memory::{Memory, Place};
 use super::operand::{Weighted, Windowed};
 use super::shape::{Shape, WARP};
-use cuda_std::warp;
+use cuda_std::{Shared, warp};
 
 /// A voxel as a warp keeps it for a round: its position and the transmit's delay; the transmit's weight and phase.
 type Voxel = [[f32; 4]; 2];
-
-/// How often a warp's lanes are filled with voxels and channels before the first result is written.
-const TOGETHER: usize = 4;
 
 /// Finds delays and weights of a warp's voxels for a step's channels; a bit for each channel that a voxel may hear.
 ///
@@ -48,16 +45,15 @@ pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32>(
             };
             let mut pass = 0;
             while pass < passes {
-                // Without branches between them, several channels are found at once.
-                let mut weighted = [[0; 2]; TOGETHER];
-                cuda_std::unroll!(PASS in 0..TOGETHER {
-                    let channel = first_channel + (pass + PASS as u32) * per_pass;
-                    weighted[PASS] = weigh_channel::<S>(&open, voxel, channel.min(end - 1));
-                });
-                cuda_std::unroll!(PASS in 0..TOGETHER {
-                    to.store((pass + PASS as u32) * WARP + lane, weighted[PASS]);
-                });
-                pass += TOGETHER as u32;
+                weigh_together::<S, 4>(
+                    &open,
+                    voxel,
+                    [first_channel + pass * per_pass, end],
+                    per_pass,
+                    to,
+                    pass * WARP + lane,
+                );
+                pass += 4;
             }
             heard = u32::MAX;
         } else {
@@ -72,6 +68,35 @@ pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32>(
         }
         warp::sync_warp();
         heard
+    }
+}
+
+/// Finds and writes delays and weights of `COUNT` channels, `per_pass` apart, to places [`WARP`] apart.
+///
+/// Without branches between them, they are all found at once.
+///
+/// # Safety
+///
+/// The arrays hold the channels before `end`; the places are this lane's.
+#[inline(always)]
+unsafe fn weigh_together<S: Windowed, const COUNT: usize>(
+    geometry: &Geometry<f32>,
+    voxel: Voxel,
+    [channel, end]: [u32; 2],
+    per_pass: u32,
+    to: Shared<Weighted>,
+    place: u32,
+) {
+    let mut weighted = [[0; 2]; COUNT];
+    // SAFETY: the caller's promise.
+    unsafe {
+        cuda_std::unroll!(PASS in 0..COUNT {
+            let channel = channel + PASS as u32 * per_pass;
+            weighted[PASS] = weigh_channel::<S>(geometry, voxel, channel.min(end - 1));
+        });
+        cuda_std::unroll!(PASS in 0..COUNT {
+            to.store(place + PASS as u32 * WARP, weighted[PASS]);
+        });
     }
 }
 
