@@ -14,6 +14,7 @@ use cuda_std::KernelInfo;
 pub const FAMILIES: &[&[KernelInfo]] = &[
     das::voxel::KERNELS,
     das::batch::KERNELS,
+    das::distinct::planes::KERNELS,
     das::distinct::tiles::KERNELS,
     das::permute::KERNELS,
     probe::KERNELS,

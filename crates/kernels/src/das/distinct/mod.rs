@@ -30,9 +30,14 @@
 //! Unused samples of a set are multiplied by 0: what is not a number spreads over the tile's voxels within its batch
 //! item.
 
+#[cfg_attr(
+    all(target_arch = "nvptx64", not(target_feature = "sm_80")),
+    allow(dead_code, reason = "only `tiles` is built, with a part of it")
+)]
 mod columns;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 pub mod halves;
+pub mod planes;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 pub mod split;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
@@ -43,9 +48,7 @@ use super::batch::SILENCE;
 use super::geometry::Geometry;
 use super::output::Output;
 use super::sample::{Sample, Value};
-use cuda_std::half::F16;
 use cuda_std::{Element, Global, Parameters, thread, warp};
-use num_complex::Complex;
 use wavefield::sampling::{in_range, linear, nearest};
 
 /// Threads of a block.
@@ -111,6 +114,7 @@ impl<S: Sample> Sample for Split<S> {
 }
 
 /// The memory of a form, a ring of weights and rows of samples, does what it has to do with columns.
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 macro_rules! ring {
     ($value:ty: |$form:ident, $column:ident, $weight:ident| $place:expr) => {
         #[inline(always)]
@@ -140,6 +144,7 @@ macro_rules! ring {
         }
     };
 }
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 use ring;
 
 /// How a warp multiplies.
@@ -151,6 +156,7 @@ trait Form: Copy {
     /// Batch items of a tile.
     const ITEMS: u32;
     /// Bytes of a warp's shared memory, a multiple of 32.
+    #[cfg_attr(target_arch = "nvptx64", allow(dead_code, reason = "asked by the launching side"))]
     const BYTES: u32;
     /// What weights are multiplied by.
     const SCALE: f32;
@@ -431,13 +437,13 @@ pub enum Instructions {
     Wmma,
 }
 
-/// Kernels of a form, with taps, registers, warp operations and matrix operations.
+/// Kernels of a form, with taps, blocks of a multiprocessor, registers, warp operations and matrix operations.
 macro_rules! kernels_of {
-    ($($name:ident: $form:ty, $taps:literal, $registers:literal, $warp:literal, $matrix:literal;)*) => {
+    ($($name:ident: $form:ty, $taps:literal, $blocks:literal, $registers:literal, $warp:literal, $matrix:literal;)*) => {
         cuda_std::kernels! { $(
             /// Distinct samples of 32 voxels; sample type, interpolation and batch tile are in the name.
             $name(p: super::DasDistinct<<$form as Form>::Stored>),
-            threads super::THREADS, blocks 1,
+            threads super::THREADS, blocks $blocks,
             resources cuda_std::Resources {
                 registers: $registers,
                 barriers: 0,
@@ -479,6 +485,9 @@ macro_rules! instances {
 }
 
 cuda_std::on_host! {
+    use cuda_std::half::F16;
+    use num_complex::Complex;
+
     /// A kernel and what its launch needs.
     pub struct Variant<S: Sample> {
         /// The kernel.

@@ -7,18 +7,12 @@ use super::columns::{Rows, Weights};
 use super::halves::{
     Block, ComplexSums, TILES, by_turns, consecutive, four_items, negative, write_complex, write_real,
 };
+use super::planes::split;
 use super::{DasDistinct, Form, SCALE, Split, WARP, das_distinct, kernels_of, ring};
 use cuda_std::half::F16;
 use cuda_std::matrix::mma_m16n8k16_f16;
 use cuda_std::{Global, thread, warp};
 use num_complex::Complex;
-
-/// A number's nearest half, and the half nearest to the rest.
-#[inline(always)]
-fn split(number: f32) -> [F16; 2] {
-    let high = F16::from_f32(number);
-    [high, F16::from_f32(number - high.to_f32())]
-}
 
 #[inline(always)]
 fn add(sum: Block, other: Block) -> Block {
@@ -163,16 +157,16 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexSplit<BLOCKS, CHUNK
                             let [c, s, c_low, s_low] = weights[TILE];
                             let sum_re = mma_m16n8k16_f16(c_low, re, [0.0; 4]);
                             let sum_im = mma_m16n8k16_f16(s_low, re, [0.0; 4]);
+                            let sum_re = mma_m16n8k16_f16(c, re, sum_re);
+                            let sum_im = mma_m16n8k16_f16(s, re, sum_im);
                             let sum_re = mma_m16n8k16_f16(s_low, minus, sum_re);
                             let sum_im = mma_m16n8k16_f16(c_low, im, sum_im);
+                            let sum_re = mma_m16n8k16_f16(s, minus, sum_re);
+                            let sum_im = mma_m16n8k16_f16(c, im, sum_im);
                             let sum_re = mma_m16n8k16_f16(c, re_low, sum_re);
                             let sum_im = mma_m16n8k16_f16(s, re_low, sum_im);
                             let sum_re = mma_m16n8k16_f16(s, minus_low, sum_re);
                             let sum_im = mma_m16n8k16_f16(c, im_low, sum_im);
-                            let sum_re = mma_m16n8k16_f16(c, re, sum_re);
-                            let sum_im = mma_m16n8k16_f16(s, re, sum_im);
-                            let sum_re = mma_m16n8k16_f16(s, minus, sum_re);
-                            let sum_im = mma_m16n8k16_f16(c, im, sum_im);
                             sums.re[TILE][block] = add(sums.re[TILE][block], sum_re);
                             sums.im[TILE][block] = add(sums.im[TILE][block], sum_im);
                         });
@@ -191,8 +185,8 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexSplit<BLOCKS, CHUNK
 }
 
 kernels_of! {
-    das_distinct_split_linear: RealSplit<8, 16>, 2, 255, 3, 96;
-    das_distinct_split_nearest: RealSplit<8, 16>, 1, 255, 3, 96;
-    das_distinct_csplit_linear: ComplexSplit<4, 16>, 2, 255, 3, 192;
-    das_distinct_csplit_nearest: ComplexSplit<4, 16>, 1, 255, 3, 192;
+    das_distinct_split_linear: RealSplit<8, 16>, 2, 2, 238, 3, 96;
+    das_distinct_split_nearest: RealSplit<8, 16>, 1, 2, 236, 3, 96;
+    das_distinct_csplit_linear: ComplexSplit<4, 16>, 2, 2, 248, 3, 192;
+    das_distinct_csplit_nearest: ComplexSplit<4, 16>, 1, 2, 250, 3, 192;
 }

@@ -290,8 +290,8 @@ unsafe fn write_tile<S: Sample<Value: Value<Real = f32>>>(
 }
 
 kernels_of! {
-    das_distinct_f16_linear_wmma: RealTiles<4, 8>, 2, 255, 15, 16;
-    das_distinct_f16_nearest_wmma: RealTiles<4, 8>, 1, 255, 15, 16;
-    das_distinct_cf16_linear_wmma: ComplexTiles<4, 8>, 2, 255, 15, 32;
-    das_distinct_cf16_nearest_wmma: ComplexTiles<4, 8>, 1, 255, 15, 32;
+    das_distinct_f16_linear_wmma: RealTiles<4, 8>, 2, 3, 158, 15, 16;
+    das_distinct_f16_nearest_wmma: RealTiles<4, 8>, 1, 3, 156, 15, 16;
+    das_distinct_cf16_linear_wmma: ComplexTiles<4, 8>, 2, 2, 247, 15, 32;
+    das_distinct_cf16_nearest_wmma: ComplexTiles<4, 8>, 1, 2, 245, 15, 32;
 }
