@@ -137,6 +137,19 @@ impl Setup {
         sums
     }
 
+    /// What transmits have for voxels, by entry; an entry without a transmit holds what must not be used.
+    fn entries(&self, of_transmits: &ArrayD<f64>) -> Buffer<f32> {
+        let of_transmits: Vec<f32> = of_transmits.iter().map(|&value| value as f32).collect();
+        let Some(lists) = &self.lists else {
+            return Buffer::new(&of_transmits);
+        };
+        let of_entry = |((_, voxel), &transmit): ((usize, usize), &i32)| match usize::try_from(transmit) {
+            Ok(transmit) => of_transmits[transmit * lists.ncols() + voxel],
+            Err(_) => f32::NAN,
+        };
+        Buffer::new(&lists.indexed_iter().map(of_entry).collect::<Vec<_>>())
+    }
+
     /// Launches the kernel on samples in its storage; what was in the output before is what it holds on the way in.
     fn launch<S: Instances<Value: Number>>(
         &self,
@@ -156,32 +169,17 @@ impl Setup {
             })
             .collect();
         let elements = Buffer::new(&elements);
-        let (offsets, weights, transmits) = match &self.lists {
-            None => (inputs.offsets, inputs.weights, Buffer::new(&[0_i32])),
-            Some(lists) => {
-                // An entry without a transmit holds what must not be used.
-                let of_entry = |array: &ArrayD<f64>| -> Vec<f32> {
-                    lists
-                        .indexed_iter()
-                        .map(|((_, voxel), &transmit)| match usize::try_from(transmit) {
-                            Ok(transmit) => array.as_slice().expect("contiguous")[transmit * n_voxels + voxel] as f32,
-                            Err(_) => f32::NAN,
-                        })
-                        .collect()
-                };
-                (
-                    Buffer::new(&of_entry(&geometry.transmit_offsets)),
-                    Buffer::new(&of_entry(&geometry.transmit_weights)),
-                    Buffer::new(&lists.iter().copied().collect::<Vec<_>>()),
-                )
-            }
-        };
+        let [offsets, weights] =
+            [&geometry.transmit_offsets, &geometry.transmit_weights].map(|array| self.entries(array));
+        let transmits = Buffer::new(
+            &self
+                .lists
+                .as_ref()
+                .map_or(vec![0], |lists| lists.iter().copied().collect()),
+        );
         let marks = Buffer::new(if self.marks.is_empty() { &[0] } else { &self.marks });
         let scales = Buffer::new(if self.scales.is_empty() { &[0.0] } else { &self.scales });
-        let n_entries = self
-            .lists
-            .as_ref()
-            .map_or(geometry.n_transmits(), |lists| lists.nrows());
+        let n_entries = self.lists.as_ref().map_or(geometry.n_transmits(), Array2::nrows);
         let is_directive = options.f_number > 0.0 || geometry.element_cosine_bounds.is_some();
         let parameters = DasDistinct::<S> {
             samples: samples.global(),

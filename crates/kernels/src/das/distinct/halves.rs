@@ -1,8 +1,9 @@
 //! Products of halves by `mma.sync`, from `sm_80` on.
 
 use super::super::sample::{Sample, Value};
-use super::columns::{Rows, Weights};
-use super::{COLUMNS, DasDistinct, Form, SCALE, VOXELS, WARP, das_distinct, kernels_of, ring};
+use super::columns::{Rows, Weights, wait};
+use super::form::{Form, ring};
+use super::{COLUMNS, DasDistinct, SCALE, VOXELS, WARP, das_distinct, kernels_of};
 use cuda_std::half::F16;
 use cuda_std::matrix::mma_m16n8k16_f16;
 use cuda_std::{Global, thread, warp};
@@ -56,7 +57,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealHalves<BLOCKS, CHUNKS>
     unsafe fn multiply(&self, half: u32, sums: &mut Self::Sums) {
         // SAFETY: all lanes are here, and meet before and after.
         unsafe {
-            self.rows.wait();
+            wait();
             let mut weights = [[0_u32; 4]; TILES];
             cuda_std::unroll!(TILE in [0, 1] {
                 weights[TILE] = self.weights.operand(half, 0, TILE as u32);
@@ -173,7 +174,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexHalves<BLOCKS, CHUN
     }
 
     ring!(Complex<f32>: |form, column, weight| {
-        form.weights.place(column, [F16::from_f32(weight.re), F16::from_f32(weight.im)])
+        form.weights.place(column, [F16::from_f32(weight.re), F16::from_f32(weight.im)]);
     });
     ring!(copies);
 
@@ -182,7 +183,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexHalves<BLOCKS, CHUN
         let group = thread::lane() / 4;
         // SAFETY: all lanes are here, and meet before and after.
         unsafe {
-            self.rows.wait();
+            wait();
             let mut weights = [[[0_u32; 4]; 3]; TILES];
             cuda_std::unroll!(TILE in [0, 1] {
                 let (re, im) = (

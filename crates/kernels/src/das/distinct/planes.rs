@@ -162,8 +162,8 @@ cuda_std::on_host! {
 }
 
 instances! {
-    permute_i16_to_split: i16 => F16, 8, 64;
-    permute_f32_to_split: f32 => F16, 8, 64;
-    permute_ci16_to_split: Complex<i16> => Complex<F16>, 4, 64;
-    permute_cf32_to_split: Complex<f32> => Complex<F16>, 4, 64;
+    permute_i16_to_split: i16 => F16, 8, 32;
+    permute_f32_to_split: f32 => F16, 8, 32;
+    permute_ci16_to_split: Complex<i16> => Complex<F16>, 4, 32;
+    permute_cf32_to_split: Complex<f32> => Complex<F16>, 4, 32;
 }

@@ -3,12 +3,13 @@
 //! Of the four products of (high + low) weights and (high + low) samples that of the low halves is left out. The hardware
 //! truncates a sum at every product: hence a new sum for each 16 columns, added to the others in single precision.
 
-use super::columns::{Rows, Weights};
+use super::columns::{Rows, Weights, wait};
+use super::form::{Form, ring};
 use super::halves::{
     Block, ComplexSums, TILES, by_turns, consecutive, four_items, negative, write_complex, write_real,
 };
 use super::planes::split;
-use super::{DasDistinct, Form, SCALE, Split, WARP, das_distinct, kernels_of, ring};
+use super::{DasDistinct, SCALE, Split, WARP, das_distinct, kernels_of};
 use cuda_std::half::F16;
 use cuda_std::matrix::mma_m16n8k16_f16;
 use cuda_std::{Global, thread, warp};
@@ -64,7 +65,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealSplit<BLOCKS, CHUNKS> 
     unsafe fn multiply(&self, half: u32, sums: &mut Self::Sums) {
         // SAFETY: all lanes are here, and meet before and after.
         unsafe {
-            self.rows.wait();
+            wait();
             let mut weights = [[[0_u32; 4]; 2]; TILES];
             cuda_std::unroll!(TILE in [0, 1] {
                 weights[TILE] = [
@@ -127,7 +128,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexSplit<BLOCKS, CHUNK
 
     ring!(Complex<f32>: |form, column, weight| {
         let ([re, re_low], [im, im_low]) = (split(weight.re), split(weight.im));
-        form.weights.place(column, [re, im, re_low, im_low])
+        form.weights.place(column, [re, im, re_low, im_low]);
     });
     ring!(copies);
 
@@ -136,7 +137,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexSplit<BLOCKS, CHUNK
         let group = thread::lane() / 4;
         // SAFETY: all lanes are here, and meet before and after.
         unsafe {
-            self.rows.wait();
+            wait();
             let mut weights = [[[0_u32; 4]; 4]; TILES];
             cuda_std::unroll!(TILE in [0, 1] {
                 cuda_std::unroll!(PART in [0, 1, 2, 3] {
