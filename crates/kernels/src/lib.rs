@@ -14,7 +14,6 @@ use cuda_std::KernelInfo;
 pub const FAMILIES: &[&[KernelInfo]] = &[
     das::voxel::KERNELS,
     das::batch::KERNELS,
-    das::distinct::planes::KERNELS,
     das::distinct::tiles::KERNELS,
     das::permute::KERNELS,
     probe::KERNELS,
@@ -24,6 +23,7 @@ cuda_std::on_host! {
     /// The kernels that need `sm_80`, a family a slice; PTX for less does not have them.
     pub const FAMILIES_FROM_SM_80: &[&[KernelInfo]] = &[
         das::distinct::halves::KERNELS,
+        das::distinct::planes::KERNELS,
         das::distinct::split::KERNELS,
         das::distinct::tf32::KERNELS,
         probe::sm_80::KERNELS,

@@ -242,7 +242,7 @@ pub mod sm_80 {
 
     cuda_std::kernels! {
         /// Reductions of a word a thread, and the halves of the word and its complement, transposed.
-        probe_reduce(p: Words), threads THREADS, blocks 1, resources resources(16, 0, 3, 0), {
+        probe_reduce(p: Words), threads THREADS, blocks 1, resources resources(24, 0, 3, 0), {
             let thread = thread::block_idx_x() * THREADS + thread::thread_idx_x();
             // SAFETY: no branch, and a word a thread.
             unsafe {
