@@ -25,7 +25,7 @@ cuda_std::on_host! {
     /// The kernels that need `sm_80`, a family a slice; PTX for less does not have them.
     pub const FAMILIES_FROM_SM_80: &[&[KernelInfo]] = &[
         das::distinct::halves::KERNELS,
-        das::distinct::split::KERNELS,
+            das::distinct::split::KERNELS,
         das::distinct::tf32::KERNELS,
         das::window::KERNELS,
         probe::sm_80::KERNELS,

@@ -228,7 +228,7 @@ pub mod sm_80 {
     use cuda_std::{Shared, copy, matrix, thread, warp};
 
     /// Words that `probe_reduce` writes a thread.
-    pub const REDUCE_WORDS: u32 = 3;
+    pub const REDUCE_WORDS: u32 = 5;
     /// Words that `probe_ldmatrix` writes a lane.
     pub const LDMATRIX_WORDS: u32 = 14;
     /// Words that `probe_mma` reads a lane.
@@ -241,16 +241,19 @@ pub mod sm_80 {
     pub const COPY_OUTPUT_WORDS: u32 = 11;
 
     cuda_std::kernels! {
-        /// Reductions of a word a thread.
-        probe_reduce(p: Words), threads THREADS, blocks 1, resources resources(16, 0, 3, 0), {
+        /// Reductions of a word a thread, and the halves of the word and its complement, transposed.
+        probe_reduce(p: Words), threads THREADS, blocks 1, resources resources(24, 0, 3, 0), {
             let thread = thread::block_idx_x() * THREADS + thread::thread_idx_x();
             // SAFETY: no branch, and a word a thread.
             unsafe {
                 let value = p.input.load(u64::from(thread)) as i32;
+                let [low, high] = F16::transpose_pairs(value as u32, !value as u32);
                 store_all(p.output, REDUCE_WORDS * thread, [
                     warp::reduce_min(value) as u32,
                     warp::reduce_max(value) as u32,
                     warp::reduce_or(value.cast_unsigned() & 1 << (thread % 32)),
+                    low,
+                    high,
                 ]);
             }
         }

@@ -4,7 +4,7 @@ use crate::das_inputs::{Inputs, Stored, taps};
 use crate::permute::batch_inner;
 use cuda_std::emulator::{Buffer, Instruction, Options, Report, Traffic, launch_with};
 use cuda_std::half::F16;
-use cuda_std::{Element, Global, Launch};
+use cuda_std::{Global, Launch};
 use fastrand::Rng;
 use half::f16;
 use integration_tests::case::{Case, Elements};
@@ -13,11 +13,12 @@ use integration_tests::das::{Terms, terms};
 use integration_tests::random::{between, rng};
 use integration_tests::sample::{Precision, TestSample};
 use kernels::das::batch::{Rows, per_vector};
-use kernels::das::distinct::{DasDistinct, Instances, Instructions, Split, THREADS, Tile, VOXELS_PER_BLOCK};
+use kernels::das::distinct::{DasDistinct, Instances, Instructions, NEAR_TOP, Split, THREADS, Tile, VOXELS_PER_BLOCK};
 use kernels::das::geometry::Geometry;
 use kernels::das::output::{Items, Output};
+use kernels::das::permute::{self, Permute, sample_tiles, tile_items};
 use kernels::das::sample::{Sample, Value};
-use kernels::das::scale::Scaling;
+use kernels::das::scale::{Plane, Scaling};
 use kernels::das::voxel::Taps;
 use ndarray::{Array1, Array2, Array4, ArrayD, IxDyn};
 use num_complex::{Complex, Complex64};
@@ -136,6 +137,19 @@ impl Setup {
         sums
     }
 
+    /// What transmits have for voxels, by entry; an entry without a transmit holds what must not be used.
+    fn entries(&self, of_transmits: &ArrayD<f64>) -> Buffer<f32> {
+        let of_transmits: Vec<f32> = of_transmits.iter().map(|&value| value as f32).collect();
+        let Some(lists) = &self.lists else {
+            return Buffer::new(&of_transmits);
+        };
+        let of_entry = |((_, voxel), &transmit): ((usize, usize), &i32)| match usize::try_from(transmit) {
+            Ok(transmit) => of_transmits[transmit * lists.ncols() + voxel],
+            Err(_) => f32::NAN,
+        };
+        Buffer::new(&lists.indexed_iter().map(of_entry).collect::<Vec<_>>())
+    }
+
     /// Launches the kernel on samples in its storage; what was in the output before is what it holds on the way in.
     fn launch<S: Instances<Value: Number>>(
         &self,
@@ -155,32 +169,17 @@ impl Setup {
             })
             .collect();
         let elements = Buffer::new(&elements);
-        let (offsets, weights, transmits) = match &self.lists {
-            None => (inputs.offsets, inputs.weights, Buffer::new(&[0_i32])),
-            Some(lists) => {
-                // An entry without a transmit holds what must not be used.
-                let of_entry = |array: &ArrayD<f64>| -> Vec<f32> {
-                    lists
-                        .indexed_iter()
-                        .map(|((_, voxel), &transmit)| match usize::try_from(transmit) {
-                            Ok(transmit) => array.as_slice().expect("contiguous")[transmit * n_voxels + voxel] as f32,
-                            Err(_) => f32::NAN,
-                        })
-                        .collect()
-                };
-                (
-                    Buffer::new(&of_entry(&geometry.transmit_offsets)),
-                    Buffer::new(&of_entry(&geometry.transmit_weights)),
-                    Buffer::new(&lists.iter().copied().collect::<Vec<_>>()),
-                )
-            }
-        };
+        let [offsets, weights] =
+            [&geometry.transmit_offsets, &geometry.transmit_weights].map(|array| self.entries(array));
+        let transmits = Buffer::new(
+            &self
+                .lists
+                .as_ref()
+                .map_or(vec![0], |lists| lists.iter().copied().collect()),
+        );
         let marks = Buffer::new(if self.marks.is_empty() { &[0] } else { &self.marks });
         let scales = Buffer::new(if self.scales.is_empty() { &[0.0] } else { &self.scales });
-        let n_entries = self
-            .lists
-            .as_ref()
-            .map_or(geometry.n_transmits(), |lists| lists.nrows());
+        let n_entries = self.lists.as_ref().map_or(geometry.n_transmits(), Array2::nrows);
         let is_directive = options.f_number > 0.0 || geometry.element_cosine_bounds.is_some();
         let parameters = DasDistinct::<S> {
             samples: samples.global(),
@@ -234,7 +233,7 @@ impl Setup {
                 items: self.items,
                 is_scaled: u32::from(!self.scales.is_empty()),
             },
-            gain: kernels::das::distinct::NEAR_TOP,
+            gain: NEAR_TOP,
             n_batch: self.n_batch as u32,
             n_vectors: n_vectors as u32,
         };
@@ -256,7 +255,7 @@ impl Setup {
         launch_with(&variant.kernel, shape, parameters, options).unwrap_or_else(|fault| panic!("{fault}"))
     }
 
-    /// Runs and compares; answers the share of the allowed error.
+    /// Runs and compares.
     fn check<T: Storage>(&self, form: (Instructions, Tile), rng: &mut Rng, what: &str) -> Report {
         let terms = self.terms();
         let shape = (
@@ -371,13 +370,9 @@ macro_rules! as_they_are {
             fn store(data: &Array4<Self::Sample>) -> (Buffer<Self::Stored>, usize) {
                 let stored = data.map(|sample| sample.stored());
                 let n_vectors = data.dim().0.div_ceil(per_vector::<Self::Stored>());
-                (batch_inner(
-                    &stored.view().into_dyn(),
-                    <Self::Stored as Sample>::ZERO,
-                    Rows::INSIDE,
-                    Scaling::none(),
-                )
-                .0, n_vectors)
+                let zero = <Self::Stored as Sample>::ZERO;
+                let (copy, _) = batch_inner(&stored.view().into_dyn(), zero, Rows::INSIDE, Scaling::none());
+                (copy, n_vectors)
             }
             fn bound(options: &DasOptions, largest_delay: f64) -> f64 {
                 let bound: fn(&DasOptions, f64) -> f64 = $bound;
@@ -395,65 +390,94 @@ as_they_are! {
 }
 
 /// Samples split into two planes of halves.
-struct SplitSamples<T>(PhantomData<T>);
+struct SplitSamples<T, H>(PhantomData<(T, H)>);
 
-/// A sample in the planes of the nearest halves and of what they leave.
-trait Planes: TestSample {
-    type Half: Sample + Copy;
-    fn halves(self) -> [Self::Half; 2];
+type SplitSingles = SplitSamples<f32, F16>;
+type SplitComplexSingles = SplitSamples<Complex<f32>, Complex<F16>>;
+type SplitIntegers = SplitSamples<i16, F16>;
+type SplitComplexIntegers = SplitSamples<Complex<i16>, Complex<F16>>;
+
+/// A half or a complex number of halves.
+trait Half: Sample {
+    /// Not a number.
+    const STALE: Self;
 }
 
-fn halves(number: f64) -> [F16; 2] {
-    let high = f16::from_f64(number);
-    [high, f16::from_f64(number - high.to_f64())].map(|half| F16(half.to_bits()))
+impl Half for F16 {
+    const STALE: Self = Self(u16::MAX);
 }
 
-macro_rules! planes {
-    ($($part:ty),*) => { $(
-        impl Planes for $part {
-            type Half = F16;
-            fn halves(self) -> [F16; 2] {
-                halves(self.value().re)
-            }
-        }
-
-        impl Planes for Complex<$part> {
-            type Half = Complex<F16>;
-            fn halves(self) -> [Complex<F16>; 2] {
-                let ([re, re_low], [im, im_low]) = (halves(self.value().re), halves(self.value().im));
-                [Complex::new(re, im), Complex::new(re_low, im_low)]
-            }
-        }
-    )* };
+impl Half for Complex<F16> {
+    const STALE: Self = Self::new(F16(u16::MAX), F16(u16::MAX));
 }
 
-planes!(f32, i16);
+/// A number's halves by the oracle.
+fn halves(value: f64) -> [f64; 2] {
+    let high = f16::from_f64(value).to_f64();
+    [high, f16::from_f64(value - high).to_f64()]
+}
 
-impl<T: Planes<Half: Element>> Storage for SplitSamples<T>
+impl<T, H> Storage for SplitSamples<T, H>
 where
-    Split<T::Half>: Instances<Value: Number>,
+    T: Stored<Stored: permute::Instances<H>>,
+    H: Half<Value: Number>,
+    Split<H>: Instances<Value: Number>,
 {
     const NAME: &'static str = T::NAME;
     type Sample = T;
-    type Stored = Split<T::Half>;
+    type Stored = Split<H>;
     fn store(data: &Array4<T>) -> (Buffer<Self::Stored>, usize) {
         let (n_batch, n_channels, n_transmits, n_samples) = data.dim();
-        let pitch = n_batch.next_multiple_of(per_vector::<T::Half>());
-        let mut stored = Vec::new();
-        for q in 0..n_transmits {
-            for row in 0..n_channels * n_samples + Rows::INSIDE.silence as usize {
-                for plane in 0..2 {
-                    for b in 0..pitch {
-                        stored.push(if row < n_channels * n_samples && b < n_batch {
-                            Split(data[[b, row / n_samples, q, row % n_samples]].halves()[plane])
-                        } else {
-                            Split(T::Half::ZERO)
-                        });
-                    }
-                }
-            }
+        let pitch = n_batch.next_multiple_of(per_vector::<H>());
+        let input = Buffer::new(&data.iter().map(|sample| sample.stored()).collect::<Vec<_>>());
+        let n_rows = n_transmits * (n_channels * n_samples + Rows::INSIDE.silence as usize);
+        let output = Buffer::filled(H::STALE, n_rows * 2 * pitch);
+        let parameters = Permute::<T::Stored, H> {
+            input: input.global(),
+            output: output.global_mut(),
+            scaling: Scaling::none(),
+            rows: Rows::INSIDE,
+            n_planes: 2,
+            plane: Plane::High,
+            origin: 0,
+            batch_stride: (n_channels * n_transmits * n_samples) as i64,
+            channel_stride: (n_transmits * n_samples) as i64,
+            transmit_stride: n_samples as i64,
+            sample_stride: 1,
+            n_batch: n_batch as u32,
+            batch_pitch: pitch as u32,
+            n_channels: n_channels as u32,
+            n_samples: n_samples as u32,
+        };
+        let tiles = n_transmits as u32 * sample_tiles(Rows::INSIDE, n_channels as u32, n_samples as u32);
+        let shape = Launch {
+            grid: [tiles, (pitch as u32).div_ceil(tile_items::<H>()), 1],
+            threads: permute::THREADS,
+            shared_bytes: permute::shared_bytes::<H>(),
+        };
+        let kernel = <T::Stored as permute::Instances<H>>::kernel().expect("a kernel for this type");
+        for plane in [Plane::High, Plane::Low] {
+            let parameters = Permute { plane, ..parameters };
+            launch_with(&kernel, shape, parameters, Options::default()).unwrap_or_else(|fault| panic!("{fault}"));
         }
-        (Buffer::new(&stored), pitch / per_vector::<T::Half>())
+        let stored = output.to_vec();
+        for (at, stored) in stored.iter().enumerate() {
+            let (row, plane, item) = (at / pitch / 2, at / pitch % 2, at % pitch);
+            let (q, row) = (row / (n_rows / n_transmits), row % (n_rows / n_transmits));
+            let exact = if row < n_channels * n_samples && item < n_batch {
+                let value = data[[item, row / n_samples, q, row % n_samples]].value();
+                Complex64::new(halves(value.re)[plane], halves(value.im)[plane])
+            } else {
+                Complex64::ZERO
+            };
+            assert_eq!(
+                stored.widen().exact(),
+                exact,
+                "transmit {q} row {row} plane {plane} item {item}"
+            );
+        }
+        let split: Vec<_> = stored.into_iter().map(Split).collect();
+        (Buffer::new(&split), pitch / per_vector::<H>())
     }
     fn bound(options: &DasOptions, largest_delay: f64) -> f64 {
         das_bound::<T>(options, largest_delay)
@@ -531,15 +555,22 @@ fn options_of<T: Storage>(instructions: Instructions) {
 fn spreads_of<T: Storage>(instructions: Instructions) {
     let mut rng = rng();
     let tiles = tiles::<T>(instructions);
-    let shapes = [(0.0, 1), (7.0, 3), (8.0, 16), (40.0, 33), (200.0, 64), (3.0, 100)];
-    for (turn, (spread, batch)) in shapes.into_iter().enumerate() {
+    // Where all voxels want the same samples, or there is one, many batch items: few sums may cancel by chance.
+    let shapes = [
+        (0.0, 16, 61),
+        (7.0, 3, 61),
+        (8.0, 1, 61),
+        (40.0, 33, 1),
+        (200.0, 64, 61),
+        (3.0, 100, 31),
+    ];
+    for (turn, (spread, batch, n_voxels)) in shapes.into_iter().enumerate() {
         for interpolation in [Interpolation::Linear, Interpolation::Nearest] {
             let options = DasOptions {
                 interpolation,
                 phase_per_sample: 1.1,
                 ..DasOptions::default()
             };
-            let n_voxels = [61, 1][turn / 2 % 2];
             let geometry = tight(&mut rng, n_voxels, 9, 2, spread);
             let samples = if spread > 100.0 { 256 } else { 96 };
             let what = format!("spread {spread} B {batch} voxels {n_voxels} {interpolation:?}");
@@ -626,31 +657,28 @@ fn extras_of<T: Storage>(instructions: Instructions) {
 }
 
 macro_rules! on_every_form {
-    ($($name:ident: $storage:ty, $instructions:ident;)*) => { $(
+    ($($name:ident: $storage:ident, $instructions:ident;)*) => { $(
         mod $name {
-            use super::{
-                Complex, ComplexHalves, ComplexSingles, Halves, Instructions, Singles, SplitSamples, extras_of, options_of,
-                short_recordings_of, spreads_of,
-            };
+            use super::{Instructions, extras_of, options_of, short_recordings_of, spreads_of};
 
             #[test]
             fn options() {
-                options_of::<$storage>(Instructions::$instructions);
+                options_of::<super::$storage>(Instructions::$instructions);
             }
 
             #[test]
             fn spreads() {
-                spreads_of::<$storage>(Instructions::$instructions);
+                spreads_of::<super::$storage>(Instructions::$instructions);
             }
 
             #[test]
             fn short_recordings() {
-                short_recordings_of::<$storage>(Instructions::$instructions);
+                short_recordings_of::<super::$storage>(Instructions::$instructions);
             }
 
             #[test]
             fn extras() {
-                extras_of::<$storage>(Instructions::$instructions);
+                extras_of::<super::$storage>(Instructions::$instructions);
             }
         }
     )* };
@@ -663,8 +691,72 @@ on_every_form! {
     complex_f16_by_wmma: ComplexHalves, Wmma;
     real_tf32: Singles, Mma;
     complex_tf32: ComplexSingles, Mma;
-    real_f32: SplitSamples<f32>, Mma;
-    complex_f32: SplitSamples<Complex<f32>>, Mma;
-    real_i16: SplitSamples<i16>, Mma;
-    complex_i16: SplitSamples<Complex<i16>>, Mma;
+    real_f32: SplitSingles, Mma;
+    complex_f32: SplitComplexSingles, Mma;
+    real_i16: SplitIntegers, Mma;
+    complex_i16: SplitComplexIntegers, Mma;
+}
+
+/// Case `ex64`, a few bricks of 4×4×2 voxels all over the volume and channels side by side: every byte of a sector that is
+/// fetched is used.
+#[test]
+fn every_byte_that_is_fetched_is_used() {
+    let mut rng = rng();
+    let wavelength_m = 1540.0 / 3.08e6;
+    let units = |metres: f64| metres / wavelength_m;
+    let lateral = |index: usize| units((index as f64 - 31.5) * 0.25e-3);
+    let bricks: Vec<[usize; 3]> = (0..16 * 16 * 32)
+        .step_by(653)
+        .map(|brick| [brick % 16 * 4, brick / 16 % 16 * 4, brick / 256 * 2])
+        .collect();
+    let voxels: Vec<[f64; 3]> = bricks
+        .iter()
+        .flat_map(|&[x, y, z]| {
+            (0..32).map(move |n| {
+                let depth = 10e-3 + (z + n / 16) as f64 * 0.25e-3;
+                [lateral(x + n % 4), lateral(y + n / 4 % 4), units(depth)]
+            })
+        })
+        .collect();
+    let along = |index: usize| units((index as f64 - 15.5) * 0.5e-3);
+    let (n_voxels, n_channels) = (voxels.len(), 40);
+    let geometry = DasGeometry {
+        element_positions: Array2::from_shape_fn((n_channels, 3), |(m, axis)| match axis {
+            0 => along(m % 32),
+            1 => along(m / 32 * 13),
+            _ => 0.0,
+        }),
+        voxel_positions: Array2::from_shape_fn((n_voxels, 3), |(n, axis)| voxels[n][axis]).into_dyn(),
+        transmit_offsets: Array2::from_shape_fn((1, n_voxels), |(_, n)| voxels[n][2]).into_dyn(),
+        transmit_weights: Array2::ones((1, n_voxels)).into_dyn(),
+        element_normals: None,
+        element_cosine_bounds: None::<Array1<f64>>,
+        ..DasGeometry::default()
+    };
+    let options = DasOptions {
+        phase_per_sample: std::f64::consts::TAU,
+        ..DasOptions::default()
+    };
+    let form = (Instructions::Mma, Tile::Wide);
+    let report = Setup::new(geometry, options, 512, 64).check::<ComplexHalves>(form, &mut rng, "ex64");
+    let sum = |instruction: Instruction| {
+        let mut sum = Traffic::default();
+        for site in report.sites.iter().filter(|site| site.instruction == instruction) {
+            sum += site.traffic;
+        }
+        sum
+    };
+    let (traffic, products) = (sum(Instruction::Copy), sum(Instruction::MatrixMultiply));
+    let terms = (bricks.len() * n_channels) as f64;
+    println!(
+        "ALG4 on ex64: {:.1} bytes used of a sector of 32, {:.1} sectors a request (9 at least); for 32 voxels, 64 items and a \
+         channel {:.1} products, {:.0} bank conflicts; {:.2} s",
+        traffic.bytes_per_sector(),
+        traffic.sectors_per_request(),
+        products.requests as f64 / terms,
+        report.sites.iter().map(|site| site.traffic.bank_conflicts).sum::<u64>() as f64 / terms,
+        report.seconds
+    );
+    assert!(traffic.bytes_per_sector() >= 32.0);
+    assert!(traffic.sectors_per_request() >= 9.0);
 }

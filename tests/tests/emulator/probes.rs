@@ -79,7 +79,13 @@ fn warp_reductions() {
         for warp in probe.input.chunks(32) {
             let values = || warp.iter().map(|&word| word as i32);
             let (min, max) = (values().min().unwrap(), values().max().unwrap());
-            expected.extend([min as u32, max as u32].repeat(32));
+            let union = (0..32).fold(0, |bits, lane| bits | warp[lane] & 1 << lane);
+            for word in warp {
+                let (low, high) = (word & 0xffff, word >> 16);
+                let transposed = [low | (0xffff - low) << 16, high | (0xffff - high) << 16];
+                expected.extend([min as u32, max as u32, union]);
+                expected.extend(transposed);
+            }
         }
         assert_equal(&probe, &expected);
     }

@@ -193,13 +193,12 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
     /// transmit holds the vectors.
     #[inline(always)]
     pub(super) unsafe fn request(&self, half: u32, transmit: Global<[u32; 4]>) {
-        const MOST: usize = 8;
         let (first_row, count) = Self::rows_of_lane();
         let to = first_row * Self::PITCH + thread::lane() % CHUNKS;
         // SAFETY: the caller's promise; rows and vectors are in range.
         unsafe {
             let from = self.sources(half);
-            cuda_std::unroll!(ROW in 0..MOST {
+            cuda_std::unroll!(ROW in [0, 1, 2, 3, 4, 5, 6, 7] {
                 if (ROW as u32) < count {
                     let vector = u64::from(from[ROW / 4][ROW % 4]);
                     copy::start::<[u32; 4], 16>(self.memory, to + ROW as u32 * Self::PITCH, transmit, vector);
@@ -216,36 +215,23 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
     /// As [`Self::request`].
     #[inline(always)]
     pub(super) unsafe fn copy(&self, half: u32, transmit: Global<[u32; 4]>) {
-        const MOST: usize = 8;
         let (first_row, count) = Self::rows_of_lane();
         let to = first_row * Self::PITCH + thread::lane() % CHUNKS;
         // SAFETY: the caller's promise; rows and vectors are in range.
         unsafe {
             let from = self.sources(half);
-            let mut samples = [[0_u32; 4]; MOST];
-            cuda_std::unroll!(ROW in 0..MOST {
+            let mut samples = [[0_u32; 4]; 8];
+            cuda_std::unroll!(ROW in [0, 1, 2, 3, 4, 5, 6, 7] {
                 if (ROW as u32) < count {
                     samples[ROW] = transmit.load(u64::from(from[ROW / 4][ROW % 4]));
                 }
             });
-            cuda_std::unroll!(ROW in 0..MOST {
+            cuda_std::unroll!(ROW in [0, 1, 2, 3, 4, 5, 6, 7] {
                 if (ROW as u32) < count {
                     self.memory.store(to + ROW as u32 * Self::PITCH, samples[ROW]);
                 }
             });
         }
-    }
-
-    /// Waits for the samples, and meets.
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp make this call.
-    #[inline(always)]
-    pub(super) unsafe fn wait(&self) {
-        copy::wait::<0>();
-        // SAFETY: the caller's promise.
-        unsafe { warp::sync_warp() };
     }
 
     /// A vector of a row.
@@ -274,4 +260,16 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
             unsafe { matrix::ldmatrix_transposed::<_, 4>(self.memory, row * Self::PITCH + chunk + lane / 16 * step) };
         [[a, b], [c, d]]
     }
+}
+
+/// Waits for the samples that were requested, and meets.
+///
+/// # Safety
+///
+/// All lanes of the warp make this call.
+#[inline(always)]
+pub(super) unsafe fn wait() {
+    copy::wait::<0>();
+    // SAFETY: the caller's promise.
+    unsafe { warp::sync_warp() };
 }

@@ -1,8 +1,9 @@
 //! Products of halves by `mma.sync`, from `sm_80` on.
 
 use super::super::sample::{Sample, Value};
-use super::columns::{Rows, Weights};
-use super::{COLUMNS, DasDistinct, Form, VOXELS, WARP, das_distinct, kernels_of, ring};
+use super::columns::{Rows, Weights, wait};
+use super::form::{Form, ring};
+use super::{COLUMNS, DasDistinct, VOXELS, WARP, das_distinct, kernels_of};
 use cuda_std::half::F16;
 use cuda_std::matrix::mma_m16n8k16_f16;
 use cuda_std::{Global, thread, warp};
@@ -55,7 +56,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealHalves<BLOCKS, CHUNKS>
     unsafe fn multiply(&self, half: u32, sums: &mut Self::Sums) {
         // SAFETY: all lanes are here, and meet before and after.
         unsafe {
-            self.rows.wait();
+            wait();
             let mut weights = [[0_u32; 4]; TILES];
             cuda_std::unroll!(TILE in [0, 1] {
                 weights[TILE] = self.weights.operand(half, 0, TILE as u32);
@@ -171,7 +172,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexHalves<BLOCKS, CHUN
     }
 
     ring!(Complex<f32>: |form, column, weight| {
-        form.weights.place(column, [F16::from_f32(weight.re), F16::from_f32(weight.im)])
+        form.weights.place(column, [F16::from_f32(weight.re), F16::from_f32(weight.im)]);
     });
     ring!(copies);
 
@@ -180,7 +181,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexHalves<BLOCKS, CHUN
         let group = thread::lane() / 4;
         // SAFETY: all lanes are here, and meet before and after.
         unsafe {
-            self.rows.wait();
+            wait();
             let mut weights = [[[0_u32; 4]; 3]; TILES];
             cuda_std::unroll!(TILE in [0, 1] {
                 let (re, im) = (
@@ -311,12 +312,12 @@ unsafe fn write_block<S: Sample<Value: Value<Real = f32>>>(
 }
 
 kernels_of! {
-    das_distinct_f16_linear_wide: RealHalves<16, 16>, 2, 255, 3, 64;
-    das_distinct_f16_linear_narrow: RealHalves<8, 8>, 2, 255, 3, 32;
-    das_distinct_f16_nearest_wide: RealHalves<16, 16>, 1, 255, 3, 64;
-    das_distinct_f16_nearest_narrow: RealHalves<8, 8>, 1, 255, 3, 32;
-    das_distinct_cf16_linear_wide: ComplexHalves<8, 16>, 2, 255, 3, 128;
-    das_distinct_cf16_linear_narrow: ComplexHalves<4, 8>, 2, 255, 3, 64;
-    das_distinct_cf16_nearest_wide: ComplexHalves<8, 16>, 1, 255, 3, 128;
-    das_distinct_cf16_nearest_narrow: ComplexHalves<4, 8>, 1, 255, 3, 64;
+    das_distinct_f16_linear_wide: RealHalves<16, 16>, 2, 2, 236, 3, 64;
+    das_distinct_f16_linear_narrow: RealHalves<8, 8>, 2, 3, 156, 3, 32;
+    das_distinct_f16_nearest_wide: RealHalves<16, 16>, 1, 2, 234, 3, 64;
+    das_distinct_f16_nearest_narrow: RealHalves<8, 8>, 1, 3, 154, 3, 32;
+    das_distinct_cf16_linear_wide: ComplexHalves<8, 16>, 2, 2, 238, 3, 128;
+    das_distinct_cf16_linear_narrow: ComplexHalves<4, 8>, 2, 3, 149, 3, 64;
+    das_distinct_cf16_nearest_wide: ComplexHalves<8, 16>, 1, 2, 236, 3, 128;
+    das_distinct_cf16_nearest_narrow: ComplexHalves<4, 8>, 1, 3, 147, 3, 64;
 }

@@ -1,8 +1,8 @@
 //! Matrix products over the distinct samples of a voxel tile (ALG4).
 //!
 //! The sum is the module's. Data lie as for [`super::batch`]: `(transmit, channel, sample, batch)`, a sample's batch items
-//! contiguous and padded to whole vectors of 16 bytes, two samples of zeros after the last channel of each transmit
-//! ([`Zeros::INSIDE`]). Nearest and linear interpolation only: the others take more neighbours than the tile's set holds.
+//! contiguous and padded to whole vectors of 16 bytes, two samples of zeros after the last channel of each
+//! transmit. Nearest and linear interpolation only: the others take more neighbours than the tile's set holds.
 //!
 //! | launch | |
 //! |---|---|
@@ -30,22 +30,31 @@
 //! Unused samples of a set are multiplied by 0: what is not a number spreads over the tile's voxels within its batch
 //! item.
 
+#[cfg_attr(
+    all(target_arch = "nvptx64", not(target_feature = "sm_80")),
+    allow(dead_code, reason = "only `tiles` is built, with a part of it")
+)]
 mod columns;
+mod form;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 pub mod halves;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 pub mod split;
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 pub mod tf32;
 pub mod tiles;
+#[cfg(not(target_arch = "nvptx64"))]
+mod variants;
+#[cfg(not(target_arch = "nvptx64"))]
+pub use variants::{Instances, Instructions, Taps, Tile, Variant};
 
 use super::batch::Rows as Zeros;
 use super::geometry::Geometry;
 use super::output::Output;
 use super::sample::{Sample, Value};
-use cuda_std::half::F16;
 use cuda_std::{Element, Global, Parameters, thread, warp};
-use num_complex::Complex;
+use form::{Form, ValueOf};
 use wavefield::sampling::{in_range, linear, nearest};
 
 /// Threads of a block.
@@ -80,8 +89,8 @@ pub struct DasDistinct<S: Sample> {
     pub geometry: Geometry<f32>,
     /// Where the sums go.
     pub output: Output<S::Value>,
-    /// A power of two between 2⁻¹²⁰ and 2¹²⁰ that brings the weights near [`NEAR_TOP`]: they are multiplied by it before they are
-    /// rounded, and the sums divided.
+    /// A power of two between 2⁻¹²⁰ and 2¹²⁰ that brings the weights near [`NEAR_TOP`]: they are multiplied by it before they
+    /// are rounded, and the sums divided.
     pub gain: f32,
     /// Batch items in `samples`, padding excluded.
     pub n_batch: u32,
@@ -120,128 +129,6 @@ impl<S: Sample> Sample for Split<S> {
         self.0.widen()
     }
 }
-
-/// The memory of a form, a ring of weights and rows of samples, does what it has to do with columns.
-macro_rules! ring {
-    ($value:ty: |$form:ident, $column:ident, $weight:ident| $place:expr) => {
-        #[inline(always)]
-        unsafe fn clear(&self, half: u32) {
-            // SAFETY: the caller's promise.
-            unsafe { self.weights.clear(half) };
-        }
-
-        #[inline(always)]
-        unsafe fn place(&self, $column: u32, $weight: $value) {
-            let $form = self;
-            // SAFETY: the caller's promise.
-            unsafe { $place };
-        }
-
-        #[inline(always)]
-        unsafe fn assign(&self, column: u32, vector: u32) {
-            // SAFETY: the caller's promise.
-            unsafe { self.rows.assign(column, vector) };
-        }
-    };
-    (copies) => {
-        #[inline(always)]
-        unsafe fn request(&self, half: u32, transmit: Global<[u32; 4]>) {
-            // SAFETY: the caller's promise.
-            unsafe { self.rows.request(half, transmit) };
-        }
-    };
-}
-use ring;
-
-/// How a warp multiplies.
-trait Form: Copy {
-    /// A sample.
-    type Stored: Sample<Value: Value<Real = f32>>;
-    /// A lane's share of the tile's sums.
-    type Sums;
-    /// Batch items of a tile.
-    const ITEMS: u32;
-    /// Bytes of a warp's shared memory, a multiple of 32.
-    const BYTES: u32;
-    /// Planes of a sample, each of the whole batch.
-    const PLANES: u32 = 1;
-
-    /// The form of this warp, for a tile of batch items.
-    ///
-    /// # Safety
-    ///
-    /// The block has [`Form::BYTES`] of shared memory for each warp.
-    unsafe fn new(p: &DasDistinct<Self::Stored>, tile: u32) -> Self;
-
-    /// No sums.
-    fn zero() -> Self::Sums;
-
-    /// Sets all weights of half a ring to 0.
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp make this call, between two meetings.
-    unsafe fn clear(&self, half: u32);
-
-    /// Sets the weight of this lane's voxel in a column.
-    ///
-    /// # Safety
-    ///
-    /// The column was cleared before the last meeting.
-    unsafe fn place(&self, column: u32, weight: ValueOf<Self>);
-
-    /// Says which vector of a transmit a column's samples start at.
-    ///
-    /// # Safety
-    ///
-    /// No other lane says it too.
-    unsafe fn assign(&self, column: u32, vector: u32);
-
-    /// The smallest number of the warp.
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp make this call.
-    #[inline(always)]
-    unsafe fn least(number: i32) -> i32 {
-        // SAFETY: the caller's promise.
-        unsafe { warp::reduce_min(number) }
-    }
-
-    /// The union of the warp's sets.
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp make this call.
-    #[inline(always)]
-    unsafe fn union(set: u32) -> u32 {
-        // SAFETY: the caller's promise.
-        unsafe { warp::reduce_or(set) }
-    }
-
-    /// Requests the samples of half a ring.
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp make this call, after a meeting that follows the assignments and the last product.
-    unsafe fn request(&self, half: u32, transmit: Global<[u32; 4]>);
-
-    /// Adds the product of half a ring's weights and the samples that were requested for it. Ends with a meeting.
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp make this call.
-    unsafe fn multiply(&self, half: u32, sums: &mut Self::Sums);
-
-    /// Writes the sums.
-    ///
-    /// # Safety
-    ///
-    /// All lanes of the warp make this call; the parameters' promises hold.
-    unsafe fn write(&self, p: &DasDistinct<Self::Stored>, part: u32, first_voxel: u64, sums: Self::Sums);
-}
-
-type ValueOf<F> = <<F as Form>::Stored as Sample>::Value;
 
 /// What a lane knows of a channel.
 #[derive(Clone, Copy)]
@@ -285,6 +172,69 @@ unsafe fn contribution<V: Value<Real = f32>, const TAPS: u32>(
         sample: if counts { sample } else { NONE },
         fraction,
         weight: V::weight(amplitude, delay, geometry.turns, phase),
+    }
+}
+
+/// The samples that a warp's voxels need of a channel, as far as they lie within one span.
+struct Set {
+    /// The first one.
+    least: i32,
+    /// How far from there this lane's first tap is.
+    distance: u32,
+    /// Whether this lane's taps are among them.
+    is_here: bool,
+    /// A bit for each sample that some voxel needs, from the first one on.
+    members: u32,
+    /// Whether some voxel's taps lie further on.
+    has_more: bool,
+}
+
+/// The set of what is left of a channel, where this lane's first tap is `sample`.
+///
+/// # Safety
+///
+/// All lanes of the warp make this call.
+#[inline(always)]
+unsafe fn set<F: Form, const TAPS: u32>(sample: i32) -> Set {
+    // SAFETY: the caller's promise.
+    unsafe {
+        let least = F::least(sample);
+        let distance = sample.wrapping_sub(least).cast_unsigned();
+        let counts = sample != NONE;
+        let is_here = counts && distance <= COLUMNS - TAPS;
+        let taps = (1 << TAPS) - 1;
+        let members = F::union(if is_here {
+            taps << distance
+        } else if counts {
+            MORE
+        } else {
+            0
+        });
+        Set {
+            least,
+            distance,
+            is_here,
+            members: members & !MORE,
+            has_more: members & MORE != 0,
+        }
+    }
+}
+
+/// Places the weights of a contribution's taps from a column on.
+///
+/// # Safety
+///
+/// As [`Form::place`].
+#[inline(always)]
+unsafe fn place<F: Form, const TAPS: u32>(form: &F, column: u32, own: &Contribution<ValueOf<F>>) {
+    // SAFETY: the caller's promise.
+    unsafe {
+        if TAPS == 1 {
+            form.place(column % RING, own.weight);
+        } else {
+            form.place(column % RING, own.weight.scale(1.0 - own.fraction));
+            form.place((column + 1) % RING, own.weight.scale(own.fraction));
+        }
     }
 }
 
@@ -349,29 +299,23 @@ unsafe fn das_distinct<F: Form, const TAPS: u32>(p: DasDistinct<F::Stored>) {
                 // One channel more: the silence.
                 while channel <= end {
                     let following = find(channel + 1);
-                    let least = F::least(own.sample);
-                    let distance = own.sample.wrapping_sub(least) as u32;
-                    let counts = own.sample != NONE;
-                    let is_here = counts && distance <= COLUMNS - TAPS;
-                    let taps = (1 << TAPS) - 1;
-                    let set = F::union(if is_here {
-                        taps << distance
-                    } else if counts {
-                        MORE
-                    } else {
-                        0
-                    });
-                    let (set, has_more) = (set & !MORE, set & MORE != 0);
+                    let Set {
+                        least,
+                        distance,
+                        is_here,
+                        members,
+                        has_more,
+                    } = set::<F, TAPS>(own.sample);
                     let filled = column % COLUMNS;
-                    let (set, first_vector, step) = if channel < end {
+                    let (members, first_vector, step) = if channel < end {
                         // Of an empty set it is any number.
                         let sample = (channel * geometry.n_samples as u32).wrapping_add(least as u32);
-                        (set, sample.wrapping_mul(pitch), pitch)
+                        (members, sample.wrapping_mul(pitch), pitch)
                     } else {
                         // As many as are missing: none if nothing has begun.
                         ((1 << ((COLUMNS - filled) % COLUMNS)) - 1, silence, 0)
                     };
-                    let count = set.count_ones();
+                    let count = members.count_ones();
                     let is_full = filled + count >= COLUMNS;
                     let half = column / COLUMNS;
                     if is_full && is_under_way {
@@ -380,16 +324,10 @@ unsafe fn das_distinct<F: Form, const TAPS: u32>(p: DasDistinct<F::Stored>) {
                         warp::sync_warp();
                     }
                     if is_here {
-                        let at = column + below(set, distance);
-                        if TAPS == 1 {
-                            form.place(at % RING, own.weight);
-                        } else {
-                            form.place(at % RING, own.weight.scale(1.0 - own.fraction));
-                            form.place((at + 1) % RING, own.weight.scale(own.fraction));
-                        }
+                        place::<F, TAPS>(&form, column + below(members, distance), &own);
                     }
-                    if set >> lane & 1 == 1 {
-                        form.assign((column + below(set, lane)) % RING, first_vector + lane * step);
+                    if members >> lane & 1 == 1 {
+                        form.assign((column + below(members, lane)) % RING, first_vector + lane * step);
                     }
                     column = (column + count) % RING;
                     if is_full {
@@ -420,34 +358,13 @@ fn below(set: u32, place: u32) -> u32 {
     (set & ((1 << place) - 1)).count_ones()
 }
 
-/// Samples that a value is interpolated from.
-pub use super::voxel::Taps;
-
-/// Batch items of a warp's tile.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Tile {
-    /// 64 complex or 128 real ones.
-    Wide,
-    /// 32 complex or 64 real ones.
-    Narrow,
-}
-
-/// Which instructions multiply.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Instructions {
-    /// `mma.sync`, and copies past the registers; from `sm_80` on. Samples in single precision are multiplied in TF32.
-    Mma,
-    /// `wmma`; from `sm_70` on, for halves.
-    Wmma,
-}
-
-/// Kernels of a form, with taps, registers, warp operations and matrix operations.
+/// Kernels of a form, with taps, blocks of a multiprocessor, registers, warp operations and matrix operations.
 macro_rules! kernels_of {
-    ($($name:ident: $form:ty, $taps:literal, $registers:literal, $warp:literal, $matrix:literal;)*) => {
+    ($($name:ident: $form:ty, $taps:literal, $blocks:literal, $registers:literal, $warp:literal, $matrix:literal;)*) => {
         cuda_std::kernels! { $(
             /// Distinct samples of 32 voxels; sample type, interpolation and batch tile are in the name.
             $name(p: super::DasDistinct<<$form as Form>::Stored>),
-            threads super::THREADS, blocks 1,
+            threads super::THREADS, blocks $blocks,
             resources cuda_std::Resources {
                 registers: $registers,
                 barriers: 0,
@@ -462,71 +379,3 @@ macro_rules! kernels_of {
     };
 }
 use kernels_of;
-
-/// What the launching side needs to know: for each sample type, instructions and tile the form, and its kernels for linear
-/// and nearest interpolation.
-macro_rules! instances {
-    ($($stored:ty { $(
-        $instructions:ident, $tile:ident: $module:ident::$form:ident<$($number:literal),*>, $linear:ident, $nearest:ident;
-    )* })*) => {
-        cuda_std::on_host! { $(
-            impl Instances for $stored {
-                fn variant(instructions: Instructions, taps: Taps, tile: Tile) -> Option<Variant<Self>> {
-                    let (kernel, items, bytes_of_warp) = match (instructions, tile, taps) {
-                        $((Instructions::$instructions, Tile::$tile, _) => (
-                            if taps == Taps::One { $module::$nearest } else { $module::$linear },
-                            <$module::$form<$($number),*> as Form>::ITEMS,
-                            <$module::$form<$($number),*> as Form>::BYTES,
-                        ),)*
-                        #[allow(unreachable_patterns, reason = "some types have every variant")]
-                        _ => return None,
-                    };
-                    Some(Variant { kernel, items, shared_bytes: THREADS / WARP * bytes_of_warp })
-                }
-            }
-        )* }
-    };
-}
-
-cuda_std::on_host! {
-    /// A kernel and what its launch needs.
-    pub struct Variant<S: Sample> {
-        /// The kernel.
-        pub kernel: cuda_std::Kernel<DasDistinct<S>>,
-        /// Batch items of a tile.
-        pub items: u32,
-        /// Bytes of a block's shared memory.
-        pub shared_bytes: u32,
-    }
-
-    /// A sample type, and this family's kernels for it.
-    pub trait Instances: Sample {
-        /// The kernel with these instructions, this interpolation and this tile, where there is one.
-        fn variant(instructions: Instructions, taps: Taps, tile: Tile) -> Option<Variant<Self>>;
-    }
-}
-
-instances! {
-    F16 {
-        Mma, Wide: halves::RealHalves<16, 16>, das_distinct_f16_linear_wide, das_distinct_f16_nearest_wide;
-        Mma, Narrow: halves::RealHalves<8, 8>, das_distinct_f16_linear_narrow, das_distinct_f16_nearest_narrow;
-        Wmma, Narrow: tiles::RealTiles<4, 8>, das_distinct_f16_linear_wmma, das_distinct_f16_nearest_wmma;
-    }
-    Complex<F16> {
-        Mma, Wide: halves::ComplexHalves<8, 16>, das_distinct_cf16_linear_wide, das_distinct_cf16_nearest_wide;
-        Mma, Narrow: halves::ComplexHalves<4, 8>, das_distinct_cf16_linear_narrow, das_distinct_cf16_nearest_narrow;
-        Wmma, Narrow: tiles::ComplexTiles<4, 8>, das_distinct_cf16_linear_wmma, das_distinct_cf16_nearest_wmma;
-    }
-    Split<F16> {
-        Mma, Narrow: split::RealSplit<8, 16>, das_distinct_split_linear, das_distinct_split_nearest;
-    }
-    Split<Complex<F16>> {
-        Mma, Narrow: split::ComplexSplit<4, 16>, das_distinct_csplit_linear, das_distinct_csplit_nearest;
-    }
-    f32 {
-        Mma, Narrow: tf32::RealTf32<8, 16>, das_distinct_tf32_linear, das_distinct_tf32_nearest;
-    }
-    Complex<f32> {
-        Mma, Narrow: tf32::ComplexTf32<4, 16>, das_distinct_ctf32_linear, das_distinct_ctf32_nearest;
-    }
-}

@@ -3,11 +3,12 @@
 //! Of the four products of (high + low) weights and (high + low) samples that of the low halves is left out. The hardware
 //! truncates a sum at every product: hence a new sum for each 16 columns, added to the others in single precision.
 
-use super::columns::{Rows, Weights};
+use super::columns::{Rows, Weights, wait};
+use super::form::{Form, ring};
 use super::halves::{
     Block, ComplexSums, TILES, by_turns, consecutive, four_items, negative, write_complex, write_real,
 };
-use super::{DasDistinct, Form, Split, WARP, das_distinct, kernels_of, ring};
+use super::{DasDistinct, Split, WARP, das_distinct, kernels_of};
 use cuda_std::half::F16;
 use cuda_std::matrix::mma_m16n8k16_f16;
 use cuda_std::{Global, thread, warp};
@@ -69,7 +70,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealSplit<BLOCKS, CHUNKS> 
     unsafe fn multiply(&self, half: u32, sums: &mut Self::Sums) {
         // SAFETY: all lanes are here, and meet before and after.
         unsafe {
-            self.rows.wait();
+            wait();
             let mut weights = [[[0_u32; 4]; 2]; TILES];
             cuda_std::unroll!(TILE in [0, 1] {
                 weights[TILE] = [
@@ -131,7 +132,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexSplit<BLOCKS, CHUNK
 
     ring!(Complex<f32>: |form, column, weight| {
         let ([re, re_low], [im, im_low]) = (split(weight.re), split(weight.im));
-        form.weights.place(column, [re, im, re_low, im_low])
+        form.weights.place(column, [re, im, re_low, im_low]);
     });
     ring!(copies);
 
@@ -140,7 +141,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexSplit<BLOCKS, CHUNK
         let group = thread::lane() / 4;
         // SAFETY: all lanes are here, and meet before and after.
         unsafe {
-            self.rows.wait();
+            wait();
             let mut weights = [[[0_u32; 4]; 4]; TILES];
             cuda_std::unroll!(TILE in [0, 1] {
                 cuda_std::unroll!(PART in [0, 1, 2, 3] {
@@ -161,16 +162,16 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexSplit<BLOCKS, CHUNK
                             let [c, s, c_low, s_low] = weights[TILE];
                             let sum_re = mma_m16n8k16_f16(c_low, re, [0.0; 4]);
                             let sum_im = mma_m16n8k16_f16(s_low, re, [0.0; 4]);
+                            let sum_re = mma_m16n8k16_f16(c, re, sum_re);
+                            let sum_im = mma_m16n8k16_f16(s, re, sum_im);
                             let sum_re = mma_m16n8k16_f16(s_low, minus, sum_re);
                             let sum_im = mma_m16n8k16_f16(c_low, im, sum_im);
+                            let sum_re = mma_m16n8k16_f16(s, minus, sum_re);
+                            let sum_im = mma_m16n8k16_f16(c, im, sum_im);
                             let sum_re = mma_m16n8k16_f16(c, re_low, sum_re);
                             let sum_im = mma_m16n8k16_f16(s, re_low, sum_im);
                             let sum_re = mma_m16n8k16_f16(s, minus_low, sum_re);
                             let sum_im = mma_m16n8k16_f16(c, im_low, sum_im);
-                            let sum_re = mma_m16n8k16_f16(c, re, sum_re);
-                            let sum_im = mma_m16n8k16_f16(s, re, sum_im);
-                            let sum_re = mma_m16n8k16_f16(s, minus, sum_re);
-                            let sum_im = mma_m16n8k16_f16(c, im, sum_im);
                             sums.re[TILE][block] = add(sums.re[TILE][block], sum_re);
                             sums.im[TILE][block] = add(sums.im[TILE][block], sum_im);
                         });
@@ -189,8 +190,8 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexSplit<BLOCKS, CHUNK
 }
 
 kernels_of! {
-    das_distinct_split_linear: RealSplit<8, 16>, 2, 255, 3, 96;
-    das_distinct_split_nearest: RealSplit<8, 16>, 1, 255, 3, 96;
-    das_distinct_csplit_linear: ComplexSplit<4, 16>, 2, 255, 3, 192;
-    das_distinct_csplit_nearest: ComplexSplit<4, 16>, 1, 255, 3, 192;
+    das_distinct_split_linear: RealSplit<8, 16>, 2, 2, 238, 3, 96;
+    das_distinct_split_nearest: RealSplit<8, 16>, 1, 2, 236, 3, 96;
+    das_distinct_csplit_linear: ComplexSplit<4, 16>, 2, 2, 248, 3, 192;
+    das_distinct_csplit_nearest: ComplexSplit<4, 16>, 1, 2, 250, 3, 192;
 }

@@ -3,9 +3,10 @@
 //! An instruction takes eight columns, two of 16 side by side from each place: lanes of a place read an even one and the one
 //! after it.
 
-use super::columns::{Rows, Weights};
+use super::columns::{Rows, Weights, wait};
+use super::form::{Form, ring};
 use super::halves::{Block, ComplexSums, TILES, by_turns, write_complex, write_real};
-use super::{COLUMNS, DasDistinct, Form, WARP, das_distinct, kernels_of, ring};
+use super::{COLUMNS, DasDistinct, WARP, das_distinct, kernels_of};
 use cuda_std::matrix::mma_m16n8k8_tf32;
 use cuda_std::{Global, Shared, thread, warp};
 use num_complex::Complex;
@@ -79,7 +80,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealTf32<BLOCKS, CHUNKS> {
         let (group, place) = (thread::lane() / 4, thread::lane() % 4);
         // SAFETY: all lanes are here, and meet before and after.
         unsafe {
-            self.rows.wait();
+            wait();
             cuda_std::unroll!(STEP in [0, 1] {
                 let mut weights = [[0.0; 4]; TILES];
                 cuda_std::unroll!(TILE in [0, 1] {
@@ -144,7 +145,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexTf32<BLOCKS, CHUNKS
     }
 
     ring!(Complex<f32>: |form, column, weight| {
-        form.weights.place_at(column, place(), [round(weight.re.to_bits()), round(weight.im.to_bits())])
+        form.weights.place_at(column, place(), [round(weight.re.to_bits()), round(weight.im.to_bits())]);
     });
     ring!(copies);
 
@@ -153,7 +154,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexTf32<BLOCKS, CHUNKS
         let (group, place) = (thread::lane() / 4, thread::lane() % 4);
         // SAFETY: all lanes are here, and meet before and after.
         unsafe {
-            self.rows.wait();
+            wait();
             cuda_std::unroll!(STEP in [0, 1] {
                 let mut weights = [[[0.0; 4]; 3]; TILES];
                 cuda_std::unroll!(TILE in [0, 1] {
@@ -196,8 +197,8 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexTf32<BLOCKS, CHUNKS
 }
 
 kernels_of! {
-    das_distinct_tf32_linear: RealTf32<8, 16>, 2, 255, 3, 64;
-    das_distinct_tf32_nearest: RealTf32<8, 16>, 1, 255, 3, 64;
-    das_distinct_ctf32_linear: ComplexTf32<4, 16>, 2, 255, 3, 128;
-    das_distinct_ctf32_nearest: ComplexTf32<4, 16>, 1, 255, 3, 128;
+    das_distinct_tf32_linear: RealTf32<8, 16>, 2, 3, 168, 3, 64;
+    das_distinct_tf32_nearest: RealTf32<8, 16>, 1, 3, 167, 3, 64;
+    das_distinct_ctf32_linear: ComplexTf32<4, 16>, 2, 3, 164, 3, 128;
+    das_distinct_ctf32_nearest: ComplexTf32<4, 16>, 1, 3, 164, 3, 128;
 }

@@ -5,7 +5,8 @@
 //! tiles of their own: their four products are summed apart and put together at the end.
 
 use super::columns::{Rows, Weights};
-use super::{COLUMNS, DasDistinct, Form, VOXELS, WARP, das_distinct, kernels_of};
+use super::form::Form;
+use super::{COLUMNS, DasDistinct, VOXELS, WARP, das_distinct, kernels_of};
 use crate::das::sample::{Sample, Value};
 use cuda_std::half::F16;
 use cuda_std::wmma::{Columns, Left, Right, Rows as ByRows, Sum};
@@ -147,12 +148,7 @@ impl<const COUNT: usize, const CHUNKS: u32> Form for RealTiles<COUNT, CHUNKS> {
         // SAFETY: all lanes are here, and meet before and after.
         unsafe {
             warp::sync_warp();
-            let mut left = [self.memory.left(half, 0, 0); TILES];
-            cuda_std::unroll!(TILE in [0, 1] {
-                if TILE > 0 {
-                    left[TILE] = self.memory.left(half, 0, TILE as u32);
-                }
-            });
+            let left = [self.memory.left(half, 0, 0), self.memory.left(half, 0, 1)];
             cuda_std::unroll!(COLUMN in [0, 1, 2, 3] {
                 let right = self.memory.right(COLUMN as u32);
                 cuda_std::unroll!(TILE in [0, 1] {
@@ -291,8 +287,8 @@ unsafe fn write_tile<S: Sample<Value: Value<Real = f32>>>(
 }
 
 kernels_of! {
-    das_distinct_f16_linear_wmma: RealTiles<4, 8>, 2, 255, 15, 16;
-    das_distinct_f16_nearest_wmma: RealTiles<4, 8>, 1, 255, 15, 16;
-    das_distinct_cf16_linear_wmma: ComplexTiles<4, 8>, 2, 255, 15, 32;
-    das_distinct_cf16_nearest_wmma: ComplexTiles<4, 8>, 1, 255, 15, 32;
+    das_distinct_f16_linear_wmma: RealTiles<4, 8>, 2, 3, 158, 15, 16;
+    das_distinct_f16_nearest_wmma: RealTiles<4, 8>, 1, 3, 156, 15, 16;
+    das_distinct_cf16_linear_wmma: ComplexTiles<4, 8>, 2, 2, 247, 15, 32;
+    das_distinct_cf16_nearest_wmma: ComplexTiles<4, 8>, 1, 2, 245, 15, 32;
 }
