@@ -7,7 +7,7 @@ use crate::{data, geometry};
 use anyhow::Context;
 use ndarray::{ArrayD, Ix2};
 use std::time::Duration;
-use warpbeam::{Backend, DasGeometry, DasOptions, DasPlan, Error, Stream, Tensor};
+use warpbeam::{Algorithm, Backend, DasGeometry, DasOptions, DasPlan, DasTiming, Error, Stream, Tensor};
 
 /// Fewest runs that count, however long they take.
 const FEWEST_RUNS: usize = 3;
@@ -147,6 +147,12 @@ fn runs<T: Element>(
         times.push(time);
     }
     times.sort_unstable();
+    if options.algorithm == Algorithm::Auto && job.backend.is_cuda() {
+        // What the rule chose from.
+        for DasTiming { name, time } in plan.time(data, job.stream)? {
+            println!("    {name:<42} {:>10.3} ms", time.as_secs_f64() * 1e3);
+        }
+    }
     output.copy_to_array(image)?;
     Ok((times, plan.points(job.case.n_batch)))
 }
