@@ -316,8 +316,8 @@ kernels_of! {
     das_distinct_f16_linear_narrow: RealHalves<8, 8>, 2, 3, 156, 3, 32;
     das_distinct_f16_nearest_wide: RealHalves<16, 16>, 1, 2, 234, 3, 64;
     das_distinct_f16_nearest_narrow: RealHalves<8, 8>, 1, 3, 154, 3, 32;
-    das_distinct_cf16_linear_wide: ComplexHalves<8, 16>, 2, 244, 238, 3, 128;
-    das_distinct_cf16_linear_narrow: ComplexHalves<4, 8>, 2, 150, 149, 3, 64;
-    das_distinct_cf16_nearest_wide: ComplexHalves<8, 16>, 1, 240, 236, 3, 128;
-    das_distinct_cf16_nearest_narrow: ComplexHalves<4, 8>, 1, 148, 147, 3, 64;
+    das_distinct_cf16_linear_wide: ComplexHalves<8, 16>, 2, 2, 244, 3, 128;
+    das_distinct_cf16_linear_narrow: ComplexHalves<4, 8>, 2, 3, 150, 3, 64;
+    das_distinct_cf16_nearest_wide: ComplexHalves<8, 16>, 1, 2, 240, 3, 128;
+    das_distinct_cf16_nearest_narrow: ComplexHalves<4, 8>, 1, 3, 148, 3, 64;
 }

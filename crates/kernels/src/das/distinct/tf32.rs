@@ -199,6 +199,6 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexTf32<BLOCKS, CHUNKS
 kernels_of! {
     das_distinct_tf32_linear: RealTf32<8, 16>, 2, 3, 168, 3, 64;
     das_distinct_tf32_nearest: RealTf32<8, 16>, 1, 3, 167, 3, 64;
-    das_distinct_ctf32_linear: ComplexTf32<4, 16>, 2, 168, 164, 3, 128;
-    das_distinct_ctf32_nearest: ComplexTf32<4, 16>, 1, 168, 164, 3, 128;
+    das_distinct_ctf32_linear: ComplexTf32<4, 16>, 2, 3, 168, 3, 128;
+    das_distinct_ctf32_nearest: ComplexTf32<4, 16>, 1, 3, 168, 3, 128;
 }
