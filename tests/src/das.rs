@@ -61,6 +61,10 @@ const DISTANCE_ERRORS: f64 = 6.0;
 const OFFSET_ERRORS: f64 = 2.0;
 
 /// The terms for data of `samples` samples, the geometry rounded to `precision` as the library gets it.
+///
+/// # Panics
+///
+/// Where lists of transmits do not have the grid's shape.
 pub fn terms(geometry: &DasGeometry, options: &DasOptions, precision: Precision, samples: usize) -> Terms {
     let round = |value: &f64| precision.round(*value);
     let elements: Vec<[f64; 3]> = geometry

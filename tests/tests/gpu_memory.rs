@@ -1,11 +1,12 @@
 //! What is left of a GPU's memory. A program of its own, so that no other test takes or needs memory meanwhile.
 
+use half::f16;
 use integration_tests::backends::gpu;
 use integration_tests::bits::assert_same_bits;
 use integration_tests::case::Case;
 use integration_tests::random::rng;
-use num_complex::Complex32;
-use warpbeam::{Backend, DasPlan, Error, Tensor};
+use num_complex::{Complex, Complex32};
+use warpbeam::{Algorithm, Backend, DasPlan, Error, Tensor};
 
 /// What the driver may keep for itself.
 const SLACK_BYTES: u64 = 64 << 20;
@@ -21,6 +22,7 @@ fn free_bytes(backend: &Backend) -> u64 {
 fn gpu_memory() {
     let gpu = gpu();
     lifetime(&gpu);
+    as_stated(&gpu);
     nearly_full(&gpu);
     lifetime(&gpu);
 }
@@ -48,6 +50,40 @@ fn lifetime(gpu: &Backend) {
     let after = free_bytes(gpu);
     println!("{before} bytes free before 1000 plans, {after} after");
     assert!(after + SLACK_BYTES > before);
+}
+
+/// What a run takes is what the plan said beforehand, and no more than the slack besides.
+fn as_stated(gpu: &Backend) {
+    let mut rng = rng();
+    for algorithm in [
+        Algorithm::Voxel,
+        Algorithm::Batch,
+        Algorithm::Distinct,
+        Algorithm::Window,
+    ] {
+        let mut case = Case {
+            grid: vec![64, 64, 48],
+            batch: 150,
+            channels: 128,
+            samples: 512,
+            ..Case::default()
+        };
+        case.options.algorithm = algorithm;
+        let geometry = case.draw(&mut rng);
+        let data = case.data::<Complex<f16>>(&mut rng);
+        let before = free_bytes(gpu);
+        let plan = DasPlan::<Complex<f16>>::new(gpu, &geometry, &case.options).unwrap();
+        let tensor = Tensor::from_array(gpu, &data).unwrap();
+        let mut image = Tensor::zeros(gpu, &case.output_shape()).unwrap();
+        let stream = gpu.stream().unwrap();
+        plan.run_into(&tensor, &mut image, &stream).unwrap();
+        stream.synchronize().unwrap();
+        let taken = before - free_bytes(gpu);
+        let stated = plan.memory(case.batch, case.samples).unwrap();
+        let sum = stated.geometry_bytes + stated.data_bytes + stated.copy_bytes + stated.output_bytes;
+        println!("{algorithm:?}: {taken} bytes taken, {sum} stated: {stated:?}");
+        assert!(taken <= sum + SLACK_BYTES && sum <= taken + SLACK_BYTES);
+    }
 }
 
 /// With little memory left, work is cut; more than there is, is refused; the device works on.

@@ -2,7 +2,7 @@
 
 use crate::good;
 use ndarray::{Array1, Array2, ArrayD, IxDyn};
-use warpbeam::{Backend, DasGeometry, DasOptions, DasPlan, Window};
+use warpbeam::{Algorithm, Backend, DasGeometry, DasOptions, DasPlan, Interpolation, TransmitLists, Window};
 
 /// Asserts that a plan is refused with the message.
 fn refused(backend: &Backend, spoil: impl Fn(&mut DasGeometry, &mut DasOptions), expected: &str) {
@@ -142,7 +142,69 @@ fn values(backend: &Backend) {
     }
 }
 
+/// Lists, channel weights and smooth directivity.
+fn lists_and_weights(backend: &Backend) {
+    let lists = |n_transmits, shape: &[usize], values: &[i32]| {
+        let indices = ArrayD::from_shape_vec(IxDyn(shape), values.to_vec()).unwrap();
+        Some(TransmitLists { n_transmits, indices })
+    };
+    for value in [2, -2, i32::MAX] {
+        refused(
+            backend,
+            |g, _| g.transmit_lists = lists(2, &[2, 3], &[0, 1, -1, 1, value, 0]),
+            &format!(
+                "transmit_lists at [1, 1] is {value}; it must be a transmit, from 0 to below 2, or -1 to end the list"
+            ),
+        );
+    }
+    refused(
+        backend,
+        |g, _| g.transmit_lists = lists(2, &[3, 2], &[0; 6]),
+        "transmit_lists has shape [3, 2]; expected [2, 3]",
+    );
+    refused(
+        backend,
+        |g, _| g.channel_weights = Some(Array1::ones(3)),
+        "channel_weights has shape [3]; expected [2]",
+    );
+    refused(
+        backend,
+        |g, _| g.channel_weights = Some(ndarray::arr1(&[1.0, f64::NAN])),
+        "channel_weights at [1] is NaN; it must be finite",
+    );
+    for (value, text) in [(-1.0, "-1"), (f64::NAN, "NaN"), (f64::INFINITY, "inf")] {
+        refused(
+            backend,
+            |_, o| o.directivity_exponent = value,
+            &format!("directivity_exponent is {text}; it must be a positive number, or 0 for no directivity"),
+        );
+    }
+}
+
+/// What is refused names what would do.
+fn algorithms(backend: &Backend) {
+    for interpolation in [Interpolation::Quadratic, Interpolation::Cubic, Interpolation::Lanczos3] {
+        refused(
+            backend,
+            |_, o| {
+                o.algorithm = Algorithm::Distinct;
+                o.interpolation = interpolation;
+            },
+            "Algorithm::Distinct for an interpolation of more than two samples is not supported; it takes Nearest and \
+             Linear; Algorithm::Auto, Voxel, Frame and Batch take every interpolation",
+        );
+    }
+    refused(
+        backend,
+        |_, o| o.algorithm = Algorithm::Window,
+        "Algorithm::Window for this interpolation or sample type is not supported; it takes Linear, and f16 samples or \
+         others with Precision::F16; Algorithm::Auto, Voxel, Frame and Batch take all",
+    );
+}
+
 integration_tests::on_every_backend! {
+    lists_and_weights: super::lists_and_weights;
+    algorithms: super::algorithms;
     shapes: super::shapes;
     values: super::values;
 }

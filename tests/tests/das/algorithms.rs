@@ -7,7 +7,9 @@ use integration_tests::random::{between, rng};
 use integration_tests::run::{algorithms, run};
 use integration_tests::sample::TestSample;
 use num_complex::Complex;
-use warpbeam::{Algorithm, Backend, ChannelLayout, DasOptions, DasPlan, Error, Interpolation, Tensor, Window};
+use warpbeam::{
+    Algorithm, Autotune, Backend, ChannelLayout, DasOptions, DasPlan, Error, Interpolation, Tensor, Window,
+};
 
 const BATCHES: [usize; 6] = [1, 3, 16, 33, 64, 100];
 
@@ -133,6 +135,42 @@ fn streams_take_turns(backend: &Backend) {
     }
 }
 
+/// What was measured to be fastest gives the image of one of the algorithms, with the first run and with later ones.
+fn measured<T: TestSample>(backend: &Backend) {
+    let mut rng = rng();
+    let case = Case {
+        batch: 40,
+        grid: vec![8, 8, 16],
+        ..Case::default()
+    };
+    let (geometry, terms) = case.geometry(&mut rng, T::PRECISION);
+    let data = case.data::<T>(&mut rng);
+    let options = DasOptions {
+        autotune: Autotune::Measure,
+        ..case.options.clone()
+    };
+    let plan = DasPlan::<T>::new(backend, &geometry, &options).expect("a good plan");
+    let stream = backend.stream().expect("a stream");
+    let tensor = Tensor::from_array(backend, &data).expect("room for the data");
+    let timings = plan.time(&tensor, &stream).expect("the data fit the plan");
+    println!("{timings:?}");
+    assert!(timings.is_sorted_by_key(|timing| timing.time) && !timings.is_empty());
+    let expected = terms.sum(&data);
+    let mut images = Vec::new();
+    for _ in 0..2 {
+        let mut image = Tensor::zeros(backend, &case.output_shape()).expect("room for the image");
+        plan.run_into(&tensor, &mut image, &stream)
+            .expect("the data fit the plan");
+        let image = image.to_array().expect("room for the image");
+        let mut tally = Tally::default();
+        tally.add::<T>(&image, &terms, &expected);
+        // Halves may have gone through matrix instructions.
+        tally.assert_within_bound::<T>(&case.describe(), &with(&case, Algorithm::Distinct));
+        images.push(image);
+    }
+    assert_same_bits("the second run", &images[1], &images[0]);
+}
+
 /// Double precision is refused, and told where to go.
 fn double_precision_has_no_batch(backend: &Backend) {
     let case = wide_case();
@@ -162,6 +200,8 @@ mod batches {
 }
 
 integration_tests::on_every_backend! {
+    measured_f16: super::measured::<half::f16>;
+    measured_complex_f32: super::measured::<Complex<f32>>;
     little_room: super::little_room;
     streams_take_turns: super::streams_take_turns;
     double_precision_has_no_batch: super::double_precision_has_no_batch;

@@ -198,7 +198,7 @@ fn nan_stays_where_it_is_used() {
         };
         let (geometry, terms) = case.geometry(&mut rng, Complex::<f16>::PRECISION);
         let mut data = case.data::<Complex<f16>>(&mut rng);
-        let is_bad = |k: usize| (20..50).contains(&k) || k < 3 || k > 93;
+        let is_bad = |k: usize| (20..50).contains(&k) || !(3..=93).contains(&k);
         for k in (0..case.samples).filter(|k| is_bad(*k)) {
             data[[13, 4, 1, k]] = Complex::new(f16::NAN, f16::INFINITY);
         }

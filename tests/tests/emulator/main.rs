@@ -6,6 +6,7 @@ mod das_distinct;
 mod das_inputs;
 mod das_voxel;
 mod das_window;
+mod far;
 mod payload;
 mod permute;
 mod probes;

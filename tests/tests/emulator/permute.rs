@@ -222,7 +222,11 @@ fn halves_are_scaled_item_by_item() {
             .filter(|value| value.is_finite())
             .fold(0.0_f32, |peak, value| peak.max(value.abs()));
         assert_eq!(f32::from_bits(peaks.to_vec()[b]).to_bits(), peak.to_bits(), "item {b}");
-        assert_eq!(f64::from(inverses[b]), 2.0_f64.powi(-half_exponent(peak)), "item {b}");
+        assert_eq!(
+            inverses[b].to_bits(),
+            2.0_f32.powi(-half_exponent(peak)).to_bits(),
+            "item {b}"
+        );
         let pitch = n_batch.next_multiple_of(per_vector::<F16>());
         for (index, value) in item.iter().enumerate().filter(|(_, value)| value.is_finite()) {
             let got = f16::from_bits(output[index * pitch + b].0);

@@ -57,6 +57,33 @@ impl<T: Element> Buffer<T> {
         buffer
     }
 
+    /// Zeros, of which only those that are touched take memory.
+    pub fn zeroed(length: usize) -> Self {
+        let lines = (length * size_of::<T>()).div_ceil(size_of::<Line>());
+        // Numbers that the system gives as zeros, one line more to find an aligned place in: zeros of a larger alignment
+        // would all be written.
+        let numbers = vec![0_u128; (lines + 1) * size_of::<Line>() / size_of::<u128>()].leak();
+        let start = numbers.as_mut_ptr().cast::<u8>();
+        let aligned = start.wrapping_add(start.align_offset(align_of::<Line>()));
+        Self {
+            memory: Allocation(aligned.cast()),
+            lines,
+            length,
+            element: PhantomData,
+        }
+    }
+
+    /// Overwrites one element.
+    ///
+    /// # Panics
+    ///
+    /// Where there is none.
+    pub fn set(&self, index: usize, element: T) {
+        assert!(index < self.length, "element {index} of {}", self.length);
+        // SAFETY: in range, and a line's alignment is that of any element.
+        unsafe { write(self.pointer().wrapping_add(index), element) };
+    }
+
     /// `length` times the same element.
     pub fn filled(element: T, length: usize) -> Self {
         Self::new(&vec![element; length])

@@ -5,11 +5,10 @@ use super::cuda::{CudaDas, DataStrides};
 use super::geometry::expect_shape;
 use super::parts::Parts;
 use super::prepared::Prepared;
-use super::{Algorithm, ChannelLayout, DasGeometry, DasOptions, Precision, Sample, cpu};
+use super::{Algorithm, ChannelLayout, DasGeometry, DasOptions, Interpolation, Precision, Sample, cpu};
 use crate::device::{Backend, Stream, Tensor, zeroed};
 use crate::{Error, Result};
 use cuda_std::math::Real;
-use kernels::das::batch::has_kernels;
 use kernels::das::sample::Value;
 use ndarray::{ArrayD, ArrayRef, ArrayView, ArrayView4, ArrayViewMut3, Dimension, Ix3, Ix4, IxDyn};
 use std::time::{Duration, Instant};
@@ -36,6 +35,41 @@ pub struct DasPlan<T: Sample> {
     layout: ChannelLayout,
     memory_limit_bytes: Option<u64>,
     engine: Engine<T>,
+}
+
+/// Refuses an algorithm or a precision that is not for the sample type or the other options, on every backend alike.
+fn refuse_what_does_not_go_together<T: Sample>(options: &DasOptions) -> Result<()> {
+    let refuse = |what, alternatives| Err(Error::Unsupported { what, alternatives });
+    let is_double = size_of::<T::Real>() == size_of::<f64>();
+    let makes_copy = !matches!(options.algorithm, Algorithm::Voxel | Algorithm::Frame);
+    if is_double && makes_copy && options.algorithm != Algorithm::Auto {
+        return refuse(
+            "Algorithm::Batch, Distinct or Window for f64 samples",
+            "f64 takes Algorithm::Voxel, Frame or Auto; the others take i16, f16 and f32",
+        );
+    }
+    let may_round = matches!(options.precision, Precision::F16 { .. });
+    if may_round && (is_double || !makes_copy) {
+        return refuse(
+            "Precision::F16 for f64 samples, Algorithm::Voxel or Algorithm::Frame",
+            "f32 samples with the other algorithms take it, samples that are f16 need no option",
+        );
+    }
+    let is_linear = options.interpolation == Interpolation::Linear;
+    if options.algorithm == Algorithm::Distinct && !is_linear && options.interpolation != Interpolation::Nearest {
+        return refuse(
+            "Algorithm::Distinct for an interpolation of more than two samples",
+            "it takes Nearest and Linear; Algorithm::Auto, Voxel, Frame and Batch take every interpolation",
+        );
+    }
+    let are_halves = may_round || T::IS_FLOATING && size_of::<T>() == 2 * T::PARTS;
+    if options.algorithm == Algorithm::Window && !(is_linear && are_halves) {
+        return refuse(
+            "Algorithm::Window for this interpolation or sample type",
+            "it takes Linear, and f16 samples or others with Precision::F16; Algorithm::Auto, Voxel, Frame and Batch take all",
+        );
+    }
+    Ok(())
 }
 
 /// What a run needs on the plan's backend, in bytes; a few kilobytes more for elements and transmits.
@@ -80,20 +114,7 @@ impl<T: Sample> DasPlan<T> {
     pub fn new(backend: &Backend, geometry: &DasGeometry, options: &DasOptions) -> Result<Self> {
         geometry.validate()?;
         options.validate(geometry.n_transmits())?;
-        if options.algorithm == Algorithm::Batch && !has_kernels::<T::Device>() {
-            return Err(Error::Unsupported {
-                what: "Algorithm::Batch for f64 samples",
-                alternatives: "f64 takes Algorithm::Voxel or Auto, Algorithm::Batch takes i16, f16 and f32",
-            });
-        }
-        let is_double = size_of::<T::Real>() == size_of::<f64>();
-        let makes_no_copy = matches!(options.algorithm, Algorithm::Voxel | Algorithm::Frame);
-        if matches!(options.precision, Precision::F16 { .. }) && (is_double || makes_no_copy) {
-            return Err(Error::Unsupported {
-                what: "Precision::F16 for f64 samples, Algorithm::Voxel or Algorithm::Frame",
-                alternatives: "f32 samples with Algorithm::Auto or Batch take it, samples that are f16 need no option",
-            });
-        }
+        refuse_what_does_not_go_together::<T>(options)?;
         let prepared = Prepared::new(geometry, options);
         let parts = prepared.parts;
         #[cfg(feature = "cuda")]

@@ -19,6 +19,9 @@ mod sealed {
     pub trait Sealed {}
 }
 
+/// Geometry and output for kernels with matrix instructions.
+pub(super) type MatrixBlocks<S> = (Geometry<f32>, Output<<<S as Kernels>::Halves as DeviceSample>::Value>);
+
 /// A device's sample type, with the kernels of every algorithm that takes it.
 pub trait Kernels: voxel::Instances + batch::Instances + permute::Instances<Self> {
     /// What samples are stored as where they may be rounded to halves.
@@ -33,10 +36,7 @@ pub trait Kernels: voxel::Instances + batch::Instances + permute::Instances<Self
     fn permutation_to_half() -> Option<Kernel<Permute<Self, Self::Half>>>;
 
     /// Geometry and output as kernels with matrix instructions take them; there are none for double precision.
-    fn matrix_blocks(
-        geometry: Geometry<RealOf<Self>>,
-        output: Output<Self::Value>,
-    ) -> Option<(Geometry<f32>, Output<<Self::Halves as DeviceSample>::Value>)>;
+    fn matrix_blocks(geometry: Geometry<RealOf<Self>>, output: Output<Self::Value>) -> Option<MatrixBlocks<Self>>;
 
     /// The permutation into halves for matrix instructions.
     fn permutation_to_halves() -> Option<Kernel<Permute<Self, Self::Halves>>>;

@@ -279,7 +279,7 @@ unsafe fn write_tile<S: Sample<Value: Value<Real = f32>>>(
             // SAFETY: item and voxel are in range, and this lane's own.
             unsafe {
                 p.output
-                    .write(first_item + item, part, p.geometry.in_tiles(place), value)
+                    .write(first_item + item, part, p.geometry.in_tiles(place), value);
             };
         }
         item += WARP / SIDE;

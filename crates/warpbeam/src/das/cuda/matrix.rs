@@ -221,7 +221,7 @@ impl<T: Sample> CudaDas<T> {
                 distinct::THREADS,
                 variant.shared_bytes,
             );
-            self.in_layers(shape, |first_part, shape| {
+            Self::in_layers(shape, |first_part, shape| {
                 let mut parameters = parameters;
                 parameters.output.first_part = first_part;
                 self.cuda.launch(&variant.kernel, shape, parameters, call.stream)
@@ -255,7 +255,7 @@ impl<T: Sample> CudaDas<T> {
             };
             let n_tiles = (pass.len() as u32).div_ceil(block.items);
             let shape = self.shape(call, block.voxels(), n_tiles, block.threads(), block.shared_bytes());
-            self.launch_windows(&kernel, shape, parameters, call.stream)
+            self.launch_windows(&kernel, shape, &parameters, call.stream)
         })
     }
 
@@ -263,11 +263,11 @@ impl<T: Sample> CudaDas<T> {
         &self,
         kernel: &Kernel<DasWindow<S>>,
         shape: Launch,
-        parameters: DasWindow<S>,
+        parameters: &DasWindow<S>,
         stream: &Stream,
     ) -> Result<()> {
-        self.in_layers(shape, |first_part, shape| {
-            let mut parameters = parameters;
+        Self::in_layers(shape, |first_part, shape| {
+            let mut parameters = *parameters;
             parameters.output.first_part = first_part;
             self.cuda.launch(kernel, shape, parameters, stream)
         })
@@ -366,7 +366,7 @@ impl<T: Sample> CudaDas<T> {
     }
 
     /// Launches a shape with a layer for every part, as many parts at a time as a grid has layers.
-    fn in_layers(&self, shape: Launch, launch: impl Fn(u32, Launch) -> Result<()>) -> Result<()> {
+    fn in_layers(shape: Launch, launch: impl Fn(u32, Launch) -> Result<()>) -> Result<()> {
         let [x, y, n_parts] = shape.grid;
         for first_part in (0..n_parts).step_by(MOST_LAYERS) {
             let layers = (n_parts - first_part).min(MOST_LAYERS as u32);

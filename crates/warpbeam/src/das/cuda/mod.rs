@@ -167,7 +167,7 @@ impl<T: Sample> CudaDas<T> {
             has_batch_kernels: has_kernels::<T::Device>(),
             distinct: self.matrix.tile(n_batch),
             window: self.matrix.window(n_batch),
-            is_complex: T::PARTS == 2,
+            n_channels: self.parameters.parts.n_channels,
             n_batch,
             n_samples,
             n_voxels: self.n_voxels,
