@@ -464,7 +464,7 @@ macro_rules! instances {
         cuda_std::kernels! { $($(
             /// A group of lanes a voxel; sample type, interpolation and batch tile are in the name.
             $name(p: DasBatch<$stored>),
-            threads THREADS, blocks 4,
+            threads THREADS, blocks 5,
             resources Resources {
                 registers: $registers,
                 barriers: 0,
