@@ -459,12 +459,12 @@ impl Tile {
 macro_rules! instances {
     ($($stored:ty { $(
         $name:ident: $taps:ident $n_taps:ident, $tile:ident $lanes:literal lanes of $items:literal in $vectors:literal,
-        ahead $ahead:literal, $registers:literal, $shuffles:literal;
+        ahead $ahead:literal, $blocks:literal blocks, $registers:literal, $shuffles:literal;
     )* })*) => {
         cuda_std::kernels! { $($(
             /// A group of lanes a voxel; sample type, interpolation and batch tile are in the name.
             $name(p: DasBatch<$stored>),
-            threads THREADS, blocks 5,
+            threads THREADS, blocks $blocks,
             resources Resources {
                 registers: $registers,
                 barriers: 0,
@@ -538,49 +538,49 @@ cuda_std::on_host! {
 
 instances! {
     i16 {
-        das_batch_i16_linear_wide: Two TWO, Wide 8 lanes of 8 in 1, ahead 4, 95, 13;
-        das_batch_i16_linear_narrow: Two TWO, Narrow 4 lanes of 8 in 1, ahead 4, 91, 13;
-        das_batch_i16_nearest_wide: One ONE, Wide 8 lanes of 8 in 1, ahead 4, 72, 9;
-        das_batch_i16_nearest_narrow: One ONE, Narrow 4 lanes of 8 in 1, ahead 4, 71, 9;
-        das_batch_i16_any_narrow: Any ANY, Narrow 4 lanes of 8 in 1, ahead 1, 71, 9;
+        das_batch_i16_linear_wide: Two TWO, Wide 8 lanes of 8 in 1, ahead 4, 6 blocks, 95, 13;
+        das_batch_i16_linear_narrow: Two TWO, Narrow 4 lanes of 8 in 1, ahead 4, 6 blocks, 91, 13;
+        das_batch_i16_nearest_wide: One ONE, Wide 8 lanes of 8 in 1, ahead 4, 6 blocks, 72, 9;
+        das_batch_i16_nearest_narrow: One ONE, Narrow 4 lanes of 8 in 1, ahead 4, 6 blocks, 71, 9;
+        das_batch_i16_any_narrow: Any ANY, Narrow 4 lanes of 8 in 1, ahead 1, 6 blocks, 71, 9;
     }
     F16 {
-        das_batch_f16_linear_wide: Two TWO, Wide 8 lanes of 8 in 1, ahead 4, 101, 13;
-        das_batch_f16_linear_narrow: Two TWO, Narrow 4 lanes of 8 in 1, ahead 4, 96, 13;
-        das_batch_f16_nearest_wide: One ONE, Wide 8 lanes of 8 in 1, ahead 4, 92, 17;
-        das_batch_f16_nearest_narrow: One ONE, Narrow 4 lanes of 8 in 1, ahead 4, 72, 9;
-        das_batch_f16_any_narrow: Any ANY, Narrow 4 lanes of 8 in 1, ahead 1, 70, 9;
+        das_batch_f16_linear_wide: Two TWO, Wide 8 lanes of 8 in 1, ahead 4, 6 blocks, 101, 13;
+        das_batch_f16_linear_narrow: Two TWO, Narrow 4 lanes of 8 in 1, ahead 4, 6 blocks, 96, 13;
+        das_batch_f16_nearest_wide: One ONE, Wide 8 lanes of 8 in 1, ahead 4, 6 blocks, 92, 17;
+        das_batch_f16_nearest_narrow: One ONE, Narrow 4 lanes of 8 in 1, ahead 4, 6 blocks, 72, 9;
+        das_batch_f16_any_narrow: Any ANY, Narrow 4 lanes of 8 in 1, ahead 1, 6 blocks, 70, 9;
     }
     f32 {
-        das_batch_f32_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 90, 13;
-        das_batch_f32_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 120, 25;
-        das_batch_f32_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 128, 33;
-        das_batch_f32_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 92, 17;
-        das_batch_f32_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 64, 9;
+        das_batch_f32_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 6 blocks, 90, 13;
+        das_batch_f32_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 6 blocks, 120, 25;
+        das_batch_f32_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 5 blocks, 128, 33;
+        das_batch_f32_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 6 blocks, 92, 17;
+        das_batch_f32_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 6 blocks, 64, 9;
     }
     Complex<i16> {
-        das_batch_ci16_linear_broad: Two TWO, Broad 16 lanes of 8 in 2, ahead 2, 116, 9;
-        das_batch_ci16_nearest_broad: One ONE, Broad 16 lanes of 8 in 2, ahead 4, 118, 13;
-        das_batch_ci16_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 106, 17;
-        das_batch_ci16_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 106, 17;
-        das_batch_ci16_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 79, 13;
-        das_batch_ci16_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 79, 13;
-        das_batch_ci16_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 79, 10;
+        das_batch_ci16_linear_broad: Two TWO, Broad 16 lanes of 8 in 2, ahead 2, 5 blocks, 116, 9;
+        das_batch_ci16_nearest_broad: One ONE, Broad 16 lanes of 8 in 2, ahead 4, 6 blocks, 118, 13;
+        das_batch_ci16_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 6 blocks, 106, 17;
+        das_batch_ci16_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 6 blocks, 106, 17;
+        das_batch_ci16_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 6 blocks, 79, 13;
+        das_batch_ci16_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 6 blocks, 79, 13;
+        das_batch_ci16_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 6 blocks, 79, 10;
     }
     Complex<F16> {
-        das_batch_cf16_linear_broad: Two TWO, Broad 16 lanes of 8 in 2, ahead 2, 116, 9;
-        das_batch_cf16_nearest_broad: One ONE, Broad 16 lanes of 8 in 2, ahead 4, 110, 13;
-        das_batch_cf16_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 107, 17;
-        das_batch_cf16_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 107, 17;
-        das_batch_cf16_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 79, 13;
-        das_batch_cf16_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 79, 13;
-        das_batch_cf16_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 80, 10;
+        das_batch_cf16_linear_broad: Two TWO, Broad 16 lanes of 8 in 2, ahead 2, 6 blocks, 116, 9;
+        das_batch_cf16_nearest_broad: One ONE, Broad 16 lanes of 8 in 2, ahead 4, 6 blocks, 110, 13;
+        das_batch_cf16_linear_wide: Two TWO, Wide 16 lanes of 4 in 1, ahead 4, 6 blocks, 107, 17;
+        das_batch_cf16_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 1, ahead 4, 6 blocks, 107, 17;
+        das_batch_cf16_nearest_wide: One ONE, Wide 16 lanes of 4 in 1, ahead 4, 6 blocks, 79, 13;
+        das_batch_cf16_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 1, ahead 4, 6 blocks, 79, 13;
+        das_batch_cf16_any_narrow: Any ANY, Narrow 8 lanes of 4 in 1, ahead 1, 6 blocks, 80, 10;
     }
     Complex<f32> {
-        das_batch_cf32_linear_wide: Two TWO, Wide 16 lanes of 4 in 2, ahead 4, 128, 17;
-        das_batch_cf32_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 2, ahead 4, 128, 17;
-        das_batch_cf32_nearest_wide: One ONE, Wide 16 lanes of 4 in 2, ahead 4, 96, 13;
-        das_batch_cf32_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 2, ahead 4, 96, 13;
-        das_batch_cf32_any_narrow: Any ANY, Narrow 8 lanes of 4 in 2, ahead 1, 83, 10;
+        das_batch_cf32_linear_wide: Two TWO, Wide 16 lanes of 4 in 2, ahead 4, 5 blocks, 128, 17;
+        das_batch_cf32_linear_narrow: Two TWO, Narrow 8 lanes of 4 in 2, ahead 4, 5 blocks, 128, 17;
+        das_batch_cf32_nearest_wide: One ONE, Wide 16 lanes of 4 in 2, ahead 4, 5 blocks, 96, 13;
+        das_batch_cf32_nearest_narrow: One ONE, Narrow 8 lanes of 4 in 2, ahead 4, 5 blocks, 96, 13;
+        das_batch_cf32_any_narrow: Any ANY, Narrow 8 lanes of 4 in 2, ahead 1, 5 blocks, 83, 10;
     }
 }
