@@ -5,7 +5,8 @@ use super::super::sample::Value;
 use super::DasWindow;
 use super::memory::{Memory, Place};
 use super::multiply::{multiply, multiply_listed};
-use super::operand::Windowed;
+use super::operand::{WINDOW_ROWS, Windowed};
+use super::pair::{HALF_ROWS, multiply_pairs};
 use super::prepare::{Prepared, Round, Step, prepare};
 use super::reach::{Range, range_of_warp, ranges_of_block, store_bounds};
 use super::shape::Shape;
@@ -13,7 +14,7 @@ use super::weigh::weigh;
 use cuda_std::{copy, thread, warp};
 
 /// The sums of `GROUPS` groups of voxels, `VOXELS` in all, × `TILES` tiles of 8 batch items a warp, `WARPS` warps a
-/// block, `CHANNELS` channels a step, `ROWS` rows a chunk; `VECTORS` is half of `TILES`.
+/// block, `CHANNELS` channels a step, `ROWS` rows a chunk, `WINDOW` rows a window; `VECTORS` is half of `TILES`.
 ///
 /// # Safety
 ///
@@ -29,16 +30,21 @@ pub(super) unsafe fn das_window<
     const WARPS: u32,
     const CHANNELS: u32,
     const ROWS: u32,
+    const WINDOW: u32,
 >(
     p: DasWindow<S>,
 ) {
-    const { assert!(TILES == 2 * VECTORS && VOXELS == GROUPS as u32 * S::GROUP_VOXELS) };
+    const {
+        assert!(TILES == 2 * VECTORS && VOXELS == GROUPS as u32 * S::GROUP_VOXELS);
+        assert!(WINDOW == WINDOW_ROWS || WINDOW == HALF_ROWS && GROUPS == 2 && S::GROUP_VOXELS == 8);
+    };
     let shape = Shape {
         voxels_per_warp: VOXELS,
         items: 8 * TILES as u32,
         warps: WARPS,
         channels: CHANNELS,
         rows: ROWS,
+        window_rows: WINDOW,
     };
     let mut sums = [[[0.0_f32; 4]; TILES]; GROUPS];
     // SAFETY: no thread returns before the end, and what the loops depend on is the same in all threads.
@@ -305,6 +311,10 @@ unsafe fn add_round<S: Windowed, const GROUPS: usize, const VOXELS: u32, const V
                     let of = if weighs_ahead { next } else { step };
                     if of.chunk == 0 && of.first_channel < round.end {
                         heard = weigh::<S, VOXELS>(&p.geometry, of.first_channel, round.end, shape);
+                    }
+                } else if shape.is_paired() {
+                    if heard != 0 {
+                        multiply_pairs::<S, GROUPS, VOXELS, VECTORS, TILES>(step.stage, heard, shape, sums);
                     }
                 } else if is_simple && heard & all == all {
                     multiply::<S, GROUPS, VOXELS, VECTORS, TILES>(step.stage, shape, sums);

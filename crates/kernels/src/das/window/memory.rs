@@ -1,6 +1,7 @@
 //! Where a thread is, and where things are in its block's shared memory.
 
 use super::operand::Weighted;
+use super::pair::{Half, HalfWindows};
 use super::prepare::Channel;
 use super::reach::{Range, SCRATCH};
 use super::shape::{Shape, WARP};
@@ -34,6 +35,10 @@ pub(super) struct Memory {
     pub(super) weighted: Shared<Weighted>,
     /// The warp's windows of two steps.
     pub(super) lists: Shared<Channel>,
+    /// Instead of these, where products take windows of two channels, the half-windows of two steps' channels.
+    pub(super) half_windows: Shared<HalfWindows>,
+    /// And those that are multiplied, in the order of the lanes of groups of four.
+    pub(super) halves: Shared<Half>,
     /// The warp's voxels: first halves, then second halves.
     pub(super) voxels: Shared<[f32; 4]>,
     /// The bounds of the warp's voxels, then of the block's.
@@ -56,7 +61,18 @@ impl Memory {
             Self {
                 stages: Shared::new(0, 2 * shape.stage_vectors()),
                 weighted: Shared::new(layout.weighted.of_warp(warp), shape.channels * shape.voxels_per_warp),
-                lists: Shared::new(layout.lists.of_warp(warp), 2 * shape.channels),
+                lists: Shared::new(
+                    layout.lists.of_warp(warp),
+                    if shape.is_paired() { 0 } else { 2 * shape.channels },
+                ),
+                half_windows: Shared::new(
+                    layout.lists.of_warp(warp),
+                    if shape.is_paired() { 2 * shape.channels } else { 0 },
+                ),
+                halves: Shared::new(
+                    layout.lists.of_warp(warp) + 8 * 2 * shape.channels,
+                    if shape.is_paired() { 4 * shape.channels } else { 0 },
+                ),
                 voxels: Shared::new(layout.voxels.of_warp(warp), 2 * shape.voxels_per_warp),
                 bounds: Shared::new(layout.bounds.of_warp(warp), 4),
                 scratch: Shared::new(layout.scratch, SCRATCH),
@@ -112,7 +128,12 @@ impl Layout {
             first: 16 * 2 * shape.stage_vectors(),
             bytes: 8 * channels * voxels_per_warp,
         };
-        let lists = after(weighted, warps, 16 * 2 * channels);
+        let list = if shape.is_paired() {
+            8 * (2 + 4) * channels
+        } else {
+            16 * 2 * channels
+        };
+        let lists = after(weighted, warps, list);
         let voxels = after(lists, warps, 16 * 2 * voxels_per_warp);
         let bounds = after(voxels, warps, 16 * 4);
         Self {

@@ -20,6 +20,9 @@
 //! in one or two windows a chunk, and skips the channels that none of its voxels hears. Half of the warps do the former
 //! one step ahead, after the latter, so that one half's arithmetic meets the other half's products.
 //!
+//! Complex samples whose delays differ little need less: a window of half as many rows, and one product for those of two
+//! channels ([`Shape::window_rows`]). A channel whose tile needs more samples has several such half-windows.
+//!
 //! The sums are in single precision and in a fixed order. A sample that is not finite spoils the sums of its own batch
 //! item, also of voxels that give it the weight 0.
 
@@ -27,6 +30,7 @@ mod body;
 mod memory;
 mod multiply;
 mod operand;
+mod pair;
 mod prepare;
 mod reach;
 mod shape;
@@ -67,7 +71,7 @@ unsafe impl<S: Windowed> Parameters for DasWindow<S> {}
 
 macro_rules! instances {
     ($($stored:ty { $(
-        $name:ident: $groups:literal groups $voxels:literal voxels, $vectors:literal vectors $tiles:literal tiles, $warps:literal warps, $blocks:literal blocks, $channels:literal channels, $rows:literal rows,
+        $name:ident: $groups:literal groups $voxels:literal voxels, $vectors:literal vectors $tiles:literal tiles, $warps:literal warps, $blocks:literal blocks, $channels:literal channels, $rows:literal rows, $window:literal a window,
         $registers:literal, $barriers:literal, $warp_operations:literal, $products:literal;
     )* })*) => {
         cuda_std::kernels! { $($(
@@ -82,7 +86,7 @@ macro_rules! instances {
             },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { das_window::<$stored, $groups, $voxels, $vectors, $tiles, $warps, $channels, $rows>(p) }
+                unsafe { das_window::<$stored, $groups, $voxels, $vectors, $tiles, $warps, $channels, $rows, $window>(p) }
             }
         )*)* }
 
@@ -97,6 +101,7 @@ macro_rules! instances {
                             warps: $warps,
                             channels: $channels,
                             rows: $rows,
+                            window_rows: $window,
                         },
                     )),*]
                 }
@@ -115,23 +120,23 @@ cuda_std::on_host! {
 
 instances! {
     Complex<F16> {
-        das_window_cf16_linear_16x64_8_8: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows,
+        das_window_cf16_linear_16x64_16_16_half: 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 16 channels, 8 rows, 2 a window,
+            128, 7, 28, 16;
+        das_window_cf16_linear_16x64_8_16_half: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 16 channels, 5 rows, 2 a window,
+            128, 7, 28, 16;
+        das_window_cf16_linear_16x64_16_16: 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 16 channels, 8 rows, 4 a window,
             128, 7, 27, 48;
-        das_window_cf16_linear_16x64_8_16: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 16 channels, 5 rows,
+        das_window_cf16_linear_16x64_8_16: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 16 channels, 5 rows, 4 a window,
             128, 7, 27, 48;
-        das_window_cf16_linear_16x64_16_16: 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 16 channels, 8 rows,
+        das_window_cf16_linear_16x64_8_8: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
             128, 7, 27, 48;
-        das_window_cf16_linear_32x64_4_8: 4 groups 32 voxels, 4 vectors 8 tiles, 4 warps, 2 blocks, 8 channels, 8 rows,
-            255, 7, 27, 96;
-        das_window_cf16_linear_32x64_8_16: 4 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 1 blocks, 16 channels, 8 rows,
-            255, 7, 27, 96;
-        das_window_cf16_linear_32x32_8_8: 4 groups 32 voxels, 2 vectors 4 tiles, 8 warps, 2 blocks, 8 channels, 8 rows,
+        das_window_cf16_linear_32x32_8_8: 4 groups 32 voxels, 2 vectors 4 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
             128, 7, 27, 48;
     }
     F16 {
-        das_window_f16_linear_32x64_8_8: 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows,
+        das_window_f16_linear_32x64_8_8: 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
             128, 7, 27, 48;
-        das_window_f16_linear_32x64_16_16: 2 groups 32 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 16 channels, 8 rows,
+        das_window_f16_linear_32x64_16_16: 2 groups 32 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 16 channels, 8 rows, 4 a window,
             128, 7, 27, 48;
     }
 }

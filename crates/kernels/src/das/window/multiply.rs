@@ -40,7 +40,7 @@ pub(super) unsafe fn multiply<
                     sample: f32::from_bits(sample) + own_sample,
                     voxel: channel * VOXELS + group,
                 };
-                multiply_window::<S, GROUPS, VECTORS, TILES>(window, &memory, sums);
+                multiply_window::<S, GROUPS, VECTORS, TILES>(window, u32::wrapping_add, &memory, sums);
             });
             channel += TOGETHER as u32;
         }
@@ -81,7 +81,7 @@ pub(super) unsafe fn multiply_listed<
                 voxel: channel * VOXELS + group,
             };
             while windows != 0 {
-                multiply_window::<S, GROUPS, VECTORS, TILES>(window, &memory, sums);
+                multiply_window::<S, GROUPS, VECTORS, TILES>(window, u32::wrapping_add, &memory, sums);
                 // The second window ends with the chunk. What it has in common with the first has been multiplied.
                 let later = rows.wrapping_sub(WINDOW_ROWS);
                 window.vector = window.vector.wrapping_add(later.wrapping_mul(row));
@@ -98,27 +98,28 @@ pub(super) unsafe fn multiply_listed<
 }
 
 /// A sample that is far from every delay.
-const NOWHERE: f32 = 1e30;
+pub(super) const NOWHERE: f32 = 1e30;
 
 /// A window as a lane sees it.
 #[derive(Clone, Copy)]
-struct Window {
+pub(super) struct Window {
     /// The vector of the stages at which the lane's samples begin.
-    vector: u32,
+    pub(super) vector: u32,
     /// The first sample of the lane's row.
-    sample: f32,
+    pub(super) sample: f32,
     /// The lane's voxel of the first group, among the weights.
-    voxel: u32,
+    pub(super) voxel: u32,
 }
 
-/// Multiplies and adds one window.
+/// Multiplies and adds one window; `group_of` finds the place of a group's voxel from that of the first group's.
 ///
 /// # Safety
 ///
 /// As [`multiply`]; the window's vectors and voxels are in range.
 #[inline(always)]
-unsafe fn multiply_window<S: Windowed, const GROUPS: usize, const VECTORS: usize, const TILES: usize>(
+pub(super) unsafe fn multiply_window<S: Windowed, const GROUPS: usize, const VECTORS: usize, const TILES: usize>(
     window: Window,
+    group_of: impl Fn(u32, u32) -> u32,
     memory: &Memory,
     sums: &mut [[[f32; 4]; TILES]; GROUPS],
 ) {
@@ -129,7 +130,7 @@ unsafe fn multiply_window<S: Windowed, const GROUPS: usize, const VECTORS: usize
             samples[VECTOR] = memory.stages.load(window.vector + 8 * VECTOR as u32);
         });
         cuda_std::unroll!(GROUP in 0..GROUPS {
-            let voxel = window.voxel + GROUP as u32 * S::GROUP_VOXELS;
+            let voxel = group_of(window.voxel, GROUP as u32 * S::GROUP_VOXELS);
             let left = S::left(memory.weighted, voxel, window.sample);
             cuda_std::unroll!(TILE in 0..TILES {
                 let vector = samples[TILE / 2];

@@ -3,6 +3,7 @@
 use super::DasWindow;
 use super::memory::{Memory, Place};
 use super::operand::{WINDOW_ROWS, Windowed};
+use super::pair::half_windows;
 use super::reach::rows;
 use super::shape::{Shape, WARP};
 use cuda_std::{copy, thread, warp};
@@ -100,21 +101,37 @@ pub(super) unsafe fn prepare<S: Windowed>(p: &DasWindow<S>, round: Round, step: 
         let last_of_block = warp::shuffle(last.cast_unsigned(), shape.channels + mine).cast_signed();
         let rows_left = last_of_block - first_of_block + 1;
         let rows = if rows_left > 0 {
-            rows_left.clamp(WINDOW_ROWS.cast_signed(), shape.rows.cast_signed())
+            let rows = rows_left.clamp(WINDOW_ROWS.cast_signed(), shape.rows.cast_signed());
+            if shape.is_paired() && shape.rows.is_multiple_of(2) {
+                rows + rows % 2
+            } else {
+                rows
+            }
         } else {
             0
         };
         fill(p, round, step, shape, here, [first_of_block, rows]);
         let of_warp = [first - first_of_block, last - first_of_block];
+        if shape.is_paired() {
+            if is_for_warp {
+                let of_channel = half_windows(of_warp, rows, first_of_block, S::SAMPLES_PER_ROW.cast_signed());
+                memory
+                    .half_windows
+                    .store(step.stage * shape.channels + mine, of_channel);
+            }
+            return Prepared {
+                has_more: warp::any(rows_left > shape.rows.cast_signed()),
+                is_simple: false,
+            };
+        }
         let windows = windows(of_warp, rows);
         if is_for_warp {
             let [first, windows] = windows;
-            let vector = (step.stage * shape.channels + mine) * shape.rows + first;
             let sample = (first_of_block + first.cast_signed()) * S::SAMPLES_PER_ROW.cast_signed();
             memory.lists.store(
                 step.stage * shape.channels + mine,
                 [
-                    vector * shape.padded_row(),
+                    shape.row_vector(step.stage, mine, first),
                     (sample as f32).to_bits(),
                     windows,
                     rows.cast_unsigned(),
@@ -175,17 +192,16 @@ unsafe fn fill<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: S
                     .from(channel_of_all * u64::from(rows_of_channel) * u64::from(p.n_vectors))
             };
             let stages = Memory::of(shape, here.warp).stages;
-            let first_to = (step.stage * shape.channels + channel) * shape.rows * shape.padded_row();
             let mut column = here.lane % row_vectors;
             while column < row_vectors {
                 let vector = thread::block_idx_y() * row_vectors + column;
                 // What the samples have, counted as the row is.
                 let rows_there = if vector < p.n_vectors { rows_of_channel } else { 0 };
                 let mut row = own_row;
-                let mut to = first_to + row * shape.padded_row() + column;
                 let mut from = first.wrapping_add(row);
                 let mut at = from.wrapping_mul(p.n_vectors).wrapping_add(vector);
                 while row < rows {
+                    let to = shape.row_vector(step.stage, channel, row) + column;
                     if from < rows_there {
                         copy::start::<[u32; 4], 16>(stages, to, samples, u64::from(at));
                     } else {
@@ -194,7 +210,6 @@ unsafe fn fill<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: S
                     row += at_once;
                     from = from.wrapping_add(at_once);
                     at = at.wrapping_add(at_once * p.n_vectors);
-                    to += at_once * shape.padded_row();
                 }
                 column += WARP;
             }

@@ -1,6 +1,7 @@
 //! What a block works on.
 
 use super::memory::Layout;
+use super::operand::WINDOW_ROWS;
 
 /// Lanes of a warp.
 pub(super) const WARP: u32 = 32;
@@ -18,6 +19,8 @@ pub struct Shape {
     pub channels: u32,
     /// Rows of a channel that are in shared memory at once: a chunk.
     pub rows: u32,
+    /// Rows of a window: [`WINDOW_ROWS`], or half as many, so that a product takes windows of two channels.
+    pub window_rows: u32,
 }
 
 impl Shape {
@@ -40,6 +43,26 @@ impl Shape {
     /// Vectors of a stage: the rows of a step's channels.
     pub(super) const fn stage_vectors(self) -> u32 {
         self.channels * self.rows * self.padded_row()
+    }
+
+    /// Whether a product takes the windows of two channels.
+    pub(super) const fn is_paired(self) -> bool {
+        self.window_rows < WINDOW_ROWS
+    }
+
+    /// The vector of the stages at which a row begins.
+    ///
+    /// Where products take windows of two channels, two rows of an even channel and two of the odd one after it alternate,
+    /// so that two rows of either meet all banks, wherever they begin.
+    #[inline(always)]
+    pub(super) const fn row_vector(self, stage: u32, channel: u32, row: u32) -> u32 {
+        if self.is_paired() {
+            let row = stage * self.rows + row;
+            let first = channel / 2 * 4 * self.rows + channel % 2 * 2;
+            (first + row / 2 * 4 + row % 2) * self.padded_row()
+        } else {
+            ((stage * self.channels + channel) * self.rows + row) * self.padded_row()
+        }
     }
 
     /// Bytes of shared memory.

@@ -3,6 +3,7 @@
 use super::super::geometry::Geometry;
 use super::memory::{Memory, Place};
 use super::operand::{Weighted, Windowed};
+use super::pair::swapped;
 use super::shape::{Shape, WARP};
 use cuda_std::{Shared, warp};
 
@@ -27,6 +28,12 @@ pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32>(
     let here = Place::here();
     let lane = here.lane;
     let per_pass = WARP / VOXELS;
+    // Two channels of a product meet all banks.
+    let own = if shape.is_paired() {
+        swapped(lane, lane / VOXELS)
+    } else {
+        lane
+    };
     let passes = shape.channels / per_pass;
     let first_channel = first_channel + lane / VOXELS;
     // SAFETY: the channels are the elements'; each lane has its places in the warp's memory, which the others left before
@@ -51,7 +58,7 @@ pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32>(
                     [first_channel + pass * per_pass, end],
                     per_pass,
                     to,
-                    pass * WARP + lane,
+                    pass * WARP + own,
                 );
                 pass += 4;
             }
@@ -61,7 +68,7 @@ pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32>(
             while pass < passes {
                 let channel = first_channel + pass * per_pass;
                 let weighted = weigh_channel::<S>(geometry, voxel, channel.min(end - 1));
-                to.store(pass * WARP + lane, weighted);
+                to.store(pass * WARP + own, weighted);
                 heard |= heard_in_pass(weighted, VOXELS) << (pass * per_pass);
                 pass += 1;
             }

@@ -1,0 +1,172 @@
+//! Products of two half-windows: half of a product's samples are one channel's, the other half another's.
+//!
+//! Lanes t = 0 and 1 of each group of four have the two rows of one half-window, lanes 2 and 3 those of another: samples,
+//! delays and weights are per lane, so the product is the same. A warp lists the half-windows of a step's channels, those of
+//! even channels for the lower lanes and those of odd ones for the upper, where [`Shape::row_vector`] and [`swapped`] keep
+//! the two in different banks; what one side has more goes to the other.
+
+use super::memory::{Memory, Place};
+use super::multiply::{NOWHERE, Window, multiply_window};
+use super::operand::Windowed;
+use super::shape::Shape;
+use cuda_std::warp;
+
+/// Rows of a half-window.
+pub(super) const HALF_ROWS: u32 = 2;
+
+/// Half-windows of a channel that are listed at once.
+const LISTED: u32 = 2;
+
+/// A channel's half-windows in a chunk: row of the first, rows from there to the last that a half-window can begin with,
+/// and their number, 8 bits each; the first one's sample.
+pub(super) type HalfWindows = [u32; 2];
+
+/// A row of a half-window, as its lanes read it: the vector of the stages, and the channel's place among the weights, 16 bits
+/// each; the row's first sample.
+pub(super) type Half = [u32; 2];
+
+/// Bits of the even channels.
+const EVEN: u32 = 0x5555_5555;
+
+/// The place among the weights, where those of odd channels have their groups of 8 voxels exchanged.
+#[inline(always)]
+pub(super) const fn swapped(place: u32, channel: u32) -> u32 {
+    place ^ (channel % 2 * 8)
+}
+
+/// The half-windows of a channel for a warp that needs these rows of a chunk of `rows`, whose first is `first_of_chunk` of
+/// the channel.
+#[inline(always)]
+pub(super) fn half_windows(
+    [first, last]: [i32; 2],
+    rows: i32,
+    first_of_chunk: i32,
+    samples_per_row: i32,
+) -> HalfWindows {
+    let half = HALF_ROWS.cast_signed();
+    let (first, last) = (first.max(0), last.min(rows - 1));
+    if first > last {
+        return [0, 0];
+    }
+    let count = (last - first) / half + 1;
+    let start = first.min(rows - half * count).max(0);
+    let sample = (first_of_chunk + start) * samples_per_row;
+    [
+        (start | (rows - half - start) << 8 | count << 16).cast_unsigned(),
+        (sample as f32).to_bits(),
+    ]
+}
+
+/// Multiplies and adds a step's half-windows, those of the channels that are heard.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp make this call, behind the barriers of what they read.
+#[inline(always)]
+pub(super) unsafe fn multiply_pairs<
+    S: Windowed,
+    const GROUPS: usize,
+    const VOXELS: u32,
+    const VECTORS: usize,
+    const TILES: usize,
+>(
+    stage: u32,
+    heard: u32,
+    shape: Shape,
+    sums: &mut [[[f32; 4]; TILES]; GROUPS],
+) {
+    let mut listed = 0;
+    // SAFETY: the caller's promise; the listed rows and voxels are in range.
+    unsafe {
+        loop {
+            let pairs = list::<S, VOXELS>(stage, heard, listed, shape);
+            if pairs == 0 {
+                return;
+            }
+            let here = Place::here();
+            let (group, place) = (here.lane / 4, here.lane % 4);
+            let memory = Memory::of(shape, here.warp);
+            let mut half = memory.halves.load(place);
+            let mut pair = 0;
+            while pair < pairs {
+                pair += 1;
+                let next = memory.halves.load(4 * pair.min(pairs - 1) + place);
+                let [vector_and_voxel, sample] = half;
+                let window = Window {
+                    vector: (vector_and_voxel >> 16) + group,
+                    sample: f32::from_bits(sample),
+                    voxel: (vector_and_voxel & 0xffff) + group,
+                };
+                multiply_window::<S, GROUPS, VECTORS, TILES>(window, |place, voxels| place ^ voxels, &memory, sums);
+                half = next;
+            }
+            listed += LISTED;
+        }
+    }
+}
+
+/// Lists each channel's half-windows from its number `listed` on, [`LISTED`] at most; the number of pairs.
+///
+/// # Safety
+///
+/// As [`multiply_pairs`].
+#[inline(always)]
+unsafe fn list<S: Windowed, const VOXELS: u32>(stage: u32, heard: u32, listed: u32, shape: Shape) -> u32 {
+    let Place { lane, warp } = Place::here();
+    let channel = lane % shape.channels;
+    let side = channel % 2;
+    // SAFETY: the caller's promise; a place of the list is one lane's to write, and read behind the warp's barrier.
+    unsafe {
+        let memory = Memory::of(shape, warp);
+        let [packed, sample] = memory.half_windows.load(stage * shape.channels + channel);
+        let (start, room, of_channel) = (packed & 0xff, packed >> 8 & 0xff, packed >> 16);
+        let is_listed = lane < shape.channels && heard >> channel & 1 != 0;
+        let count = if is_listed {
+            of_channel.saturating_sub(listed).min(LISTED)
+        } else {
+            0
+        };
+        let (one, two) = (warp::ballot(count == 1), warp::ballot(count == 2));
+        let sum = |lanes: u32| (one & lanes).count_ones() + 2 * (two & lanes).count_ones();
+        let total = sum(u32::MAX);
+        let pairs = total.div_ceil(2);
+        let of_side = EVEN << side;
+        let before = sum(of_side & ((1 << lane) - 1));
+        let others = total - sum(of_side);
+        let mut number = 0;
+        // What was listed before has been read.
+        warp::sync_warp();
+        while number < count {
+            let later = HALF_ROWS * (listed + number);
+            let row = start + later.min(room);
+            let first_sample = f32::from_bits(sample) + (later.min(room) * S::SAMPLES_PER_ROW) as f32;
+            let index = before + number;
+            let (pair, side) = if index < pairs {
+                (index, side)
+            } else {
+                (others + index - pairs, 1 - side)
+            };
+            // The odd one out has itself for company, with weights of 0.
+            let is_alone = 2 * pair + 2 > total;
+            let put = |row_of_half: u32, sample: f32| {
+                let vector = shape.row_vector(stage, channel, row + row_of_half);
+                let vector_and_voxel = vector << 16 | swapped(channel * VOXELS, channel);
+                let at = 4 * pair + row_of_half;
+                memory
+                    .halves
+                    .store(at + HALF_ROWS * side, [vector_and_voxel, sample.to_bits()]);
+                if is_alone {
+                    memory
+                        .halves
+                        .store(at + HALF_ROWS * (1 - side), [vector_and_voxel, NOWHERE.to_bits()]);
+                }
+            };
+            // The last one ends with the chunk. What it has in common with the one before has been multiplied.
+            put(0, if later > room { NOWHERE } else { first_sample });
+            put(1, first_sample + S::SAMPLES_PER_ROW as f32);
+            number += 1;
+        }
+        warp::sync_warp();
+        pairs
+    }
+}
