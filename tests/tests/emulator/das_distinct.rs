@@ -118,11 +118,8 @@ impl Setup {
                 factor *= Complex64::from_polar(1.0, term.phase);
             }
             for item in 0..self.n_batch {
-                let sample = |tap: usize| data[[item, term.channel, term.transmit, term.taps[tap].0]].value();
-                let mut value = sample(0) * term.taps[0].1;
-                if term.taps[1].1 != 0.0 {
-                    value += sample(1) * term.taps[1].1;
-                }
+                let sample = |k: usize| data[[item, term.channel, term.transmit, k]].value();
+                let value: Complex64 = term.taps.iter().map(|(k, weight)| sample(*k) * *weight).sum();
                 sums[(item * n_parts + part) * n_voxels + term.voxel] += factor * value;
             }
         }
