@@ -314,7 +314,7 @@ unsafe fn add_round<S: Windowed, const GROUPS: usize, const VOXELS: u32, const V
                     }
                 } else if shape.is_paired() {
                     if heard != 0 {
-                        multiply_pairs::<S, GROUPS, VOXELS, VECTORS, TILES>(step.stage, heard, shape, sums);
+                        multiply_pairs::<S, GROUPS, VECTORS, TILES>(step.stage, heard, shape, sums);
                     }
                 } else if is_simple && heard & all == all {
                     multiply::<S, GROUPS, VOXELS, VECTORS, TILES>(step.stage, shape, sums);

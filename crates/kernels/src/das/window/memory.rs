@@ -33,6 +33,8 @@ pub(super) struct Memory {
     pub(super) stages: Shared<[u32; 4]>,
     /// Delays and weights of the warp's voxels for a step's channels.
     pub(super) weighted: Shared<Weighted>,
+    /// The same where products take windows of two channels: the two voxels of a lane together.
+    pub(super) weighted_pairs: Shared<[u32; 4]>,
     /// The warp's windows of two steps.
     pub(super) lists: Shared<Channel>,
     /// Instead of these, where products take windows of two channels, the half-windows of two steps' channels.
@@ -61,6 +63,14 @@ impl Memory {
             Self {
                 stages: Shared::new(0, 2 * shape.stage_vectors()),
                 weighted: Shared::new(layout.weighted.of_warp(warp), shape.channels * shape.voxels_per_warp),
+                weighted_pairs: Shared::new(
+                    layout.weighted.of_warp(warp),
+                    if shape.is_paired() {
+                        shape.channels * shape.voxels_per_warp / 2
+                    } else {
+                        0
+                    },
+                ),
                 lists: Shared::new(
                     layout.lists.of_warp(warp),
                     if shape.is_paired() { 0 } else { 2 * shape.channels },

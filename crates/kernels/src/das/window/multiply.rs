@@ -1,7 +1,7 @@
 //! The matrix products of a step.
 
 use super::memory::{Memory, Place};
-use super::operand::{WINDOW_ROWS, Windowed};
+use super::operand::{WINDOW_ROWS, Weighted, Windowed, voxels_of_group};
 use super::shape::Shape;
 use cuda_std::matrix;
 
@@ -40,7 +40,7 @@ pub(super) unsafe fn multiply<
                     sample: f32::from_bits(sample) + own_sample,
                     voxel: channel * VOXELS + group,
                 };
-                multiply_window::<S, GROUPS, VECTORS, TILES>(window, u32::wrapping_add, &memory, sums);
+                multiply_window::<S, GROUPS, VECTORS, TILES>(window, in_order::<S>(&memory), &memory, sums);
             });
             channel += TOGETHER as u32;
         }
@@ -81,7 +81,7 @@ pub(super) unsafe fn multiply_listed<
                 voxel: channel * VOXELS + group,
             };
             while windows != 0 {
-                multiply_window::<S, GROUPS, VECTORS, TILES>(window, u32::wrapping_add, &memory, sums);
+                multiply_window::<S, GROUPS, VECTORS, TILES>(window, in_order::<S>(&memory), &memory, sums);
                 // The second window ends with the chunk. What it has in common with the first has been multiplied.
                 let later = rows.wrapping_sub(WINDOW_ROWS);
                 window.vector = window.vector.wrapping_add(later.wrapping_mul(row));
@@ -95,6 +95,18 @@ pub(super) unsafe fn multiply_listed<
         }
         channel += 1;
     }
+}
+
+/// How a lane finds its voxels where those of a channel are in order.
+///
+/// # Safety
+///
+/// As [`multiply_window`].
+#[inline(always)]
+unsafe fn in_order<S: Windowed>(memory: &Memory) -> impl Fn(&Window, usize) -> [Weighted; 2] {
+    let weighted = memory.weighted;
+    // SAFETY: the caller's promise.
+    move |window, group| unsafe { voxels_of_group::<S>(weighted, window.voxel + group as u32 * S::GROUP_VOXELS) }
 }
 
 /// A sample that is far from every delay.
@@ -111,7 +123,7 @@ pub(super) struct Window {
     pub(super) voxel: u32,
 }
 
-/// Multiplies and adds one window; `group_of` finds the place of a group's voxel from that of the first group's.
+/// Multiplies and adds one window; `voxels_of` gives the lane's voxels of a group.
 ///
 /// # Safety
 ///
@@ -119,7 +131,7 @@ pub(super) struct Window {
 #[inline(always)]
 pub(super) unsafe fn multiply_window<S: Windowed, const GROUPS: usize, const VECTORS: usize, const TILES: usize>(
     window: Window,
-    group_of: impl Fn(u32, u32) -> u32,
+    voxels_of: impl Fn(&Window, usize) -> [Weighted; 2],
     memory: &Memory,
     sums: &mut [[[f32; 4]; TILES]; GROUPS],
 ) {
@@ -130,8 +142,7 @@ pub(super) unsafe fn multiply_window<S: Windowed, const GROUPS: usize, const VEC
             samples[VECTOR] = memory.stages.load(window.vector + 8 * VECTOR as u32);
         });
         cuda_std::unroll!(GROUP in 0..GROUPS {
-            let voxel = group_of(window.voxel, GROUP as u32 * S::GROUP_VOXELS);
-            let left = S::left(memory.weighted, voxel, window.sample);
+            let left = S::left(voxels_of(&window, GROUP), window.sample);
             cuda_std::unroll!(TILE in 0..TILES {
                 let vector = samples[TILE / 2];
                 let right = [vector[TILE % 2 * 2], vector[TILE % 2 * 2 + 1]];

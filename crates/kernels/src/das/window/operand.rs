@@ -31,13 +31,9 @@ pub trait Windowed: InRows<Value: Value<Real = f32>> {
     /// The weight of a sample as halves: its amplitude, turned by the carrier's phase where samples are complex.
     fn halves(amplitude: f32, delay: f32, turns: TurnsPerSample<f32>, offset_turns: f32) -> F16Pair;
 
-    /// The left operand's registers, for a lane whose first voxel of the group is `voxel` of `weighted`, and whose row begins
-    /// with sample `sample`.
-    ///
-    /// # Safety
-    ///
-    /// The voxels were written before the warp's last barrier.
-    unsafe fn left(weighted: Shared<Weighted>, voxel: u32, sample: f32) -> [u32; 4];
+    /// The left operand's registers, for a lane whose voxels of the group these are, the second 8 after the first where the
+    /// group has them, and whose row begins with sample `sample`.
+    fn left(voxels: [Weighted; 2], sample: f32) -> [u32; 4];
 
     /// The sum of voxel `group + 8 · part` of the group, of the lane's lower or upper (`column` 0 or 1) batch item.
     fn sum(sums: [f32; 4], part: usize, column: usize) -> Self::Value;
@@ -49,15 +45,27 @@ fn two_hats(delay: f32, sample: f32) -> F16Pair {
     F16Pair::from_f32([hat(delay - sample), hat(delay - (sample + 1.0))])
 }
 
-/// A voxel's delay and weight.
+/// A lane's voxels of a group, whose first is `voxel`.
 ///
 /// # Safety
 ///
-/// As [`Windowed::left`].
+/// The voxels were written before the warp's last barrier.
 #[inline(always)]
-unsafe fn weighted_voxel(weighted: Shared<Weighted>, index: u32) -> (f32, F16Pair) {
+pub(super) unsafe fn voxels_of_group<S: Windowed>(weighted: Shared<Weighted>, voxel: u32) -> [Weighted; 2] {
     // SAFETY: the caller's promise.
-    let [delay, weight] = unsafe { weighted.load(index) };
+    unsafe {
+        let first = weighted.load(voxel);
+        if S::GROUP_VOXELS == 16 {
+            [first, weighted.load(voxel + 8)]
+        } else {
+            [first, [0; 2]]
+        }
+    }
+}
+
+/// A voxel's delay and weight.
+#[inline(always)]
+fn delay_and_weight([delay, weight]: Weighted) -> (f32, F16Pair) {
     (f32::from_bits(delay), F16Pair(weight))
 }
 
@@ -71,9 +79,8 @@ impl Windowed for Complex<F16> {
     }
 
     #[inline(always)]
-    unsafe fn left(weighted: Shared<Weighted>, voxel: u32, sample: f32) -> [u32; 4] {
-        // SAFETY: the caller's promise.
-        let (delay, weight) = unsafe { weighted_voxel(weighted, voxel) };
+    fn left([voxel, _]: [Weighted; 2], sample: f32) -> [u32; 4] {
+        let (delay, weight) = delay_and_weight(voxel);
         let hats = two_hats(delay - sample, 0.0);
         let cosine = hats.multiply(weight.low_twice());
         let sine = hats.multiply(weight.high_twice());
@@ -97,9 +104,8 @@ impl Windowed for F16 {
     }
 
     #[inline(always)]
-    unsafe fn left(weighted: Shared<Weighted>, voxel: u32, sample: f32) -> [u32; 4] {
-        // SAFETY: the caller's promise.
-        let (lower, upper) = unsafe { (weighted_voxel(weighted, voxel), weighted_voxel(weighted, voxel + 8)) };
+    fn left(voxels: [Weighted; 2], sample: f32) -> [u32; 4] {
+        let [lower, upper] = voxels.map(delay_and_weight);
         let hats = |delay: f32, later: f32| two_hats(delay - sample, later);
         [
             hats(lower.0, 0.0).multiply(lower.1).0,

@@ -2,7 +2,7 @@
 //!
 //! Lanes t = 0 and 1 of each group of four have the two rows of one half-window, lanes 2 and 3 those of another: samples,
 //! delays and weights are per lane, so the product is the same. A warp lists the half-windows of a step's channels, those of
-//! even channels for the lower lanes and those of odd ones for the upper, where [`Shape::row_vector`] and [`swapped`] keep
+//! even channels for the lower lanes and those of odd ones for the upper, where [`Shape::row_vector`] and [`place_of`] keep
 //! the two in different banks; what one side has more goes to the other.
 
 use super::memory::{Memory, Place};
@@ -21,17 +21,24 @@ const LISTED: u32 = 2;
 /// and their number, 8 bits each; the first one's sample.
 pub(super) type HalfWindows = [u32; 2];
 
-/// A row of a half-window, as its lanes read it: the vector of the stages, and the channel's place among the weights, 16 bits
+/// A row of a half-window, as its lanes read it: the vector of the stages, and the channel's first pair of voxels, 16 bits
 /// each; the row's first sample.
 pub(super) type Half = [u32; 2];
 
 /// Bits of the even channels.
 const EVEN: u32 = 0x5555_5555;
 
-/// The place among the weights, where those of odd channels have their groups of 8 voxels exchanged.
+/// Where the first pair of voxels of a channel is among the step's; with exclusive or to the others. So those of odd channels
+/// are exchanged two by two.
 #[inline(always)]
-pub(super) const fn swapped(place: u32, channel: u32) -> u32 {
-    place ^ (channel % 2 * 8)
+const fn first_pair(channel: u32) -> u32 {
+    channel * 8 + channel % 2 * 2
+}
+
+/// The place among a step's weights of a channel's voxel: that of group 1 follows that of group 0.
+#[inline(always)]
+pub(super) const fn place_of(channel: u32, voxel: u32) -> u32 {
+    (first_pair(channel) ^ (voxel % 8)) * 2 + voxel / 8
 }
 
 /// The half-windows of a channel for a warp that needs these rows of a chunk of `rows`, whose first is `first_of_chunk` of
@@ -63,13 +70,7 @@ pub(super) fn half_windows(
 ///
 /// All 32 lanes of the warp make this call, behind the barriers of what they read.
 #[inline(always)]
-pub(super) unsafe fn multiply_pairs<
-    S: Windowed,
-    const GROUPS: usize,
-    const VOXELS: u32,
-    const VECTORS: usize,
-    const TILES: usize,
->(
+pub(super) unsafe fn multiply_pairs<S: Windowed, const GROUPS: usize, const VECTORS: usize, const TILES: usize>(
     stage: u32,
     heard: u32,
     shape: Shape,
@@ -79,7 +80,7 @@ pub(super) unsafe fn multiply_pairs<
     // SAFETY: the caller's promise; the listed rows and voxels are in range.
     unsafe {
         loop {
-            let pairs = list::<S, VOXELS>(stage, heard, listed, shape);
+            let pairs = list::<S>(stage, heard, listed, shape);
             if pairs == 0 {
                 return;
             }
@@ -95,9 +96,11 @@ pub(super) unsafe fn multiply_pairs<
                 let window = Window {
                     vector: (vector_and_voxel >> 16) + group,
                     sample: f32::from_bits(sample),
-                    voxel: (vector_and_voxel & 0xffff) + group,
+                    voxel: (vector_and_voxel & 0xffff) ^ group,
                 };
-                multiply_window::<S, GROUPS, VECTORS, TILES>(window, |place, voxels| place ^ voxels, &memory, sums);
+                let [delay, weight, next_delay, next_weight] = memory.weighted_pairs.load(window.voxel);
+                let voxels = [[delay, weight], [next_delay, next_weight]];
+                multiply_window::<S, GROUPS, VECTORS, TILES>(window, |_, group| [voxels[group], [0; 2]], &memory, sums);
                 half = next;
             }
             listed += LISTED;
@@ -111,7 +114,7 @@ pub(super) unsafe fn multiply_pairs<
 ///
 /// As [`multiply_pairs`].
 #[inline(always)]
-unsafe fn list<S: Windowed, const VOXELS: u32>(stage: u32, heard: u32, listed: u32, shape: Shape) -> u32 {
+unsafe fn list<S: Windowed>(stage: u32, heard: u32, listed: u32, shape: Shape) -> u32 {
     let Place { lane, warp } = Place::here();
     let channel = lane % shape.channels;
     let side = channel % 2;
@@ -150,7 +153,7 @@ unsafe fn list<S: Windowed, const VOXELS: u32>(stage: u32, heard: u32, listed: u
             let is_alone = 2 * pair + 2 > total;
             let put = |row_of_half: u32, sample: f32| {
                 let vector = shape.row_vector(stage, channel, row + row_of_half);
-                let vector_and_voxel = vector << 16 | swapped(channel * VOXELS, channel);
+                let vector_and_voxel = vector << 16 | first_pair(channel);
                 let at = 4 * pair + row_of_half;
                 memory
                     .halves

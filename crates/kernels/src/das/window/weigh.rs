@@ -3,7 +3,7 @@
 use super::super::geometry::Geometry;
 use super::memory::{Memory, Place};
 use super::operand::{Weighted, Windowed};
-use super::pair::swapped;
+use super::pair::place_of;
 use super::shape::{Shape, WARP};
 use cuda_std::{Shared, warp};
 
@@ -28,9 +28,9 @@ pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32>(
     let here = Place::here();
     let lane = here.lane;
     let per_pass = WARP / VOXELS;
-    // Two channels of a product meet all banks.
+    // A pass has an even number of channels.
     let own = if shape.is_paired() {
-        swapped(lane, lane / VOXELS)
+        place_of(lane / VOXELS, lane % VOXELS)
     } else {
         lane
     };
