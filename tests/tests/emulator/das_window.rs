@@ -445,8 +445,8 @@ fn spreads() {
         let samples = 64 + 12 * spread as usize;
         check_both(
             &Case {
-                spread,
                 samples,
+                spread,
                 ..Case::default()
             },
             &mut rng,
