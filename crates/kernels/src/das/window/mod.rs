@@ -11,11 +11,11 @@
 //! | block | `32 · warps` threads; each warp has consecutive voxels, and all of them the same batch items |
 //! | grid | x: voxels, y: tiles of consecutive batch items, z: parts |
 //! | shared memory | [`Shape::shared_bytes`]: two stages of rows, and each warp's weights |
-//! | barriers | one for every [`STEP`] channels, four or fewer a transmit |
+//! | barriers | one a step of [`Shape::channels`], four or fewer a transmit |
 //! | result | every lane writes four batch items a tile of 16, of one voxel or two a group |
 //!
-//! A step is [`STEP`] channels. While the block works on one, the rows of the next are copied ([`copy`](cuda_std::copy)):
-//! those between the bounds that [`reach`] gives for the block's voxels, in chunks of [`CHUNK_ROWS`] rows. A warp first finds the delays
+//! A step is [`Shape::channels`]. While the block works on one, the rows of the next are copied ([`copy`](cuda_std::copy)):
+//! those between the bounds that `reach` gives for the block's voxels, in chunks of [`Shape::rows`] rows. A warp first finds the delays
 //! and weights of its voxels, a lane a voxel and a channel, and writes them down; then it multiplies, channel by channel,
 //! in one or two windows a chunk, and skips the channels that none of its voxels hears. Half of the warps do the former
 //! one step ahead, after the latter, so that one half's arithmetic meets the other half's products.
