@@ -124,8 +124,6 @@ instances! {
             128, 7, 28, 16;
         das_window_cf16_linear_16x64_8_16_half: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 16 channels, 5 rows, 2 a window,
             128, 7, 28, 16;
-        das_window_cf16_linear_32x32_8_8: 4 groups 32 voxels, 2 vectors 4 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
-            128, 7, 27, 48;
     }
     F16 {
         das_window_f16_linear_32x64_8_8: 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,

@@ -18,8 +18,10 @@ use crate::{Error, Result};
 /// A sum over channels that all hold `[1, 1]`: every voxel becomes `n_channels`, in a time that it sets.
 struct Sum {
     samples: Tensor<f32>,
-    /// Element positions, voxel positions, offsets and phases, all of them 0.
+    /// Voxel positions, offsets and phases, all of them 0.
     zeros: Tensor<f32>,
+    /// Elements at 0 whose channels count 1.
+    elements: Tensor<f32>,
     weights: Tensor<f32>,
     n_voxels: usize,
     n_channels: u32,
@@ -31,6 +33,10 @@ impl Sum {
         Ok(Self {
             samples: ones(2)?,
             zeros: Tensor::zeros(backend, &[3 * n_voxels.max(4 * n_channels as usize)])?,
+            elements: Tensor::from_array(
+                backend,
+                &ndarray::Array1::from_shape_fn(4 * n_channels as usize, |at| if at % 4 == 3 { 1.0 } else { 0.0 }),
+            )?,
             weights: ones(n_voxels)?,
             n_voxels,
             n_channels,
@@ -41,7 +47,7 @@ impl Sum {
         Ok(DasVoxel {
             samples: self.samples.global("samples")?,
             geometry: Geometry {
-                elements: self.zeros.global_pairs("elements")?,
+                elements: self.elements.global_pairs("elements")?,
                 normals: Global::empty(),
                 voxels: self.zeros.global("voxels")?,
                 offsets: self.zeros.global("offsets")?,
