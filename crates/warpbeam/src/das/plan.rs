@@ -283,12 +283,12 @@ impl<T: Sample> DasPlan<T> {
         let (n_batch, n_samples, output_shape) = self.data_shape(data.shape())?;
         expect_shape("the output", &output_shape, output.shape())?;
         match &self.engine {
-            Engine::Cpu(_) => {
+            Engine::Cpu(prepared) => {
                 let shape = self.stored_shape(self.canonical_shape(n_batch, n_samples));
                 let view = ArrayView4::from_shape(shape, data.host_slice("the channel data")?)
                     .map_err(|_| self.data_mismatch(data.shape()))?;
                 let target = output.host_slice_mut("the output")?;
-                self.accumulate_on_cpu(&self.canonical(view), beta, target)
+                self.accumulate_on_cpu(prepared, &self.canonical(view), beta, target)
             }
             #[cfg(feature = "cuda")]
             Engine::Cuda(engine) => {
@@ -311,9 +311,9 @@ impl<T: Sample> DasPlan<T> {
     pub fn time(&self, data: &Tensor<T>, stream: &Stream) -> Result<Vec<DasTiming>> {
         self.backend.expect("the channel data", data.backend())?;
         self.backend.expect("the stream", stream.backend())?;
-        let (n_batch, n_samples, output_shape) = self.data_shape(data.shape())?;
         match &self.engine {
             Engine::Cpu(_) => {
+                let (_, _, output_shape) = self.data_shape(data.shape())?;
                 let mut output = Tensor::zeros(&self.backend, &output_shape)?;
                 let start = Instant::now();
                 self.run_into(data, &mut output, stream)?;
@@ -324,6 +324,7 @@ impl<T: Sample> DasPlan<T> {
             }
             #[cfg(feature = "cuda")]
             Engine::Cuda(engine) => {
+                let (n_batch, n_samples, _) = self.data_shape(data.shape())?;
                 let stored = self.stored_shape(self.canonical_shape(n_batch, n_samples));
                 let channel_first = self.layout == ChannelLayout::ChannelTransmit;
                 engine.time(data, DataStrides::contiguous(stored, channel_first), n_batch, stream)
@@ -331,10 +332,13 @@ impl<T: Sample> DasPlan<T> {
         }
     }
 
-    fn accumulate_on_cpu(&self, data: &ArrayView4<'_, T>, beta: f64, output: &mut [T::Sum]) -> Result<()> {
-        let Engine::Cpu(prepared) = &self.engine else {
-            return Ok(());
-        };
+    fn accumulate_on_cpu(
+        &self,
+        prepared: &Prepared<T::Real>,
+        data: &ArrayView4<'_, T>,
+        beta: f64,
+        output: &mut [T::Sum],
+    ) -> Result<()> {
         let run = |values: &mut [T::Sum]| {
             let target = ArrayViewMut3::from_shape(self.output_shape(data.shape()[0]), values)
                 .map_err(|_| self.data_mismatch(data.shape()))?;
