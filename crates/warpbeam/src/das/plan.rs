@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 /// | what | shape | unit |
 /// |---|---|---|
 /// | data | `(batch, channel, transmit, sample)`, or with channels after transmits; without batch too | any |
-/// | result | `(batch, ..grid)`, or `(..grid)` for data without batch; [`SumOver`] says which axes stand between | the data's |
+/// | result | `(batch, ..grid)`, or `(..grid)` for data without batch; [`SumOver`](super::SumOver) says which axes stand between | the data's |
 ///
 /// The same call gives the same bits, however the work is split over batch and voxels. A NaN or an infinity in a sample
 /// reaches the voxels that use the sample and nothing else. A failed run leaves the plan as it was.
