@@ -158,7 +158,7 @@ impl<T: Sample> CudaDas<T> {
 
     /// Whether samples are stored in another form than they come in.
     fn is_converted(&self) -> bool {
-        self.precision != Precision::Full && size_of::<<T::Device as Kernels>::Half>() != size_of::<T>()
+        matches!(self.precision, Precision::F16 { .. }) && size_of::<<T::Device as Kernels>::Half>() != size_of::<T>()
     }
 
     /// How a run of that size is done.
