@@ -240,3 +240,48 @@ fn halves_are_scaled_item_by_item() {
     }
     assert_eq!(marks.to_vec(), [0, 0, 0, 0, 0, 0, 1, 1]);
 }
+
+/// One channel's samples in rows, converted: each word holds the halves that it should.
+fn rows_hold_halves<S, D>(data: &[S], words: &[[u32; 2]])
+where
+    S: kernels::das::permute_rows::Instances<D>,
+    D: kernels::das::permute_rows::InRows,
+{
+    use kernels::das::permute_rows::{PermuteRows, SHARED_BYTES, THREADS, sample_tiles};
+    let n = data.len();
+    let input = Buffer::new(data);
+    let output = Buffer::filled([u32::MAX; 2], 2 * words.len());
+    let parameters = PermuteRows::<S> {
+        input: input.global(),
+        output: output.global_mut(),
+        scaling: Scaling::none(),
+        origin: 0,
+        batch_stride: n as i64,
+        channel_stride: n as i64,
+        transmit_stride: n as i64,
+        sample_stride: 1,
+        n_batch: 1,
+        batch_pitch: 2,
+        n_channels: 1,
+        n_samples: n as u32,
+    };
+    let shape = Launch {
+        grid: [sample_tiles(n as u32), 1, 1],
+        threads: THREADS,
+        shared_bytes: SHARED_BYTES,
+    };
+    launch(&S::kernel(), shape, parameters).unwrap_or_else(|fault| panic!("{fault}"));
+    let first: Vec<_> = output.to_vec().into_iter().step_by(2).collect();
+    assert_eq!(first, words);
+}
+
+#[test]
+fn rows_of_converted_samples() {
+    let word = |low: f32, high: f32| u32::from(half(low).0) | u32::from(half(high).0) << 16;
+    let real = [[word(1.0, 2.0), word(3.0, 4.0)]];
+    rows_hold_halves::<i16, F16>(&[1, 2, 3, 4], &real);
+    rows_hold_halves::<f32, F16>(&[1.0, 2.0, 3.0, 4.0], &real);
+    let complex = [[word(1.0, 3.0), word(2.0, 4.0)]];
+    rows_hold_halves::<Complex<i16>, Complex<F16>>(&[Complex::new(1, 2), Complex::new(3, 4)], &complex);
+    rows_hold_halves::<Complex<f32>, Complex<F16>>(&[Complex::new(1.0, 2.0), Complex::new(3.0, 4.0)], &complex);
+}
