@@ -7,7 +7,7 @@ use half::f16;
 use integration_tests::{backends, on_every_backend};
 use ndarray::{Array, Array1, Array4, ArrayD, ArrayViewD, IxDyn, ShapeBuilder, s};
 use num_complex::Complex;
-use warpbeam::{Backend, DeviceError, Element, Error, Tensor};
+use warpbeam::{Backend, DeviceError, DeviceRates, Element, Error, Tensor};
 
 /// One test after the other: some watch or fill a device's memory.
 fn alone() -> MutexGuard<'static, ()> {
@@ -193,6 +193,7 @@ on_every_backend! {
     too_much_memory: super::too_much_memory;
     events: super::events;
     threads: super::threads;
+    rates: super::rates;
 }
 
 /// What only a GPU can show.
@@ -321,5 +322,21 @@ mod gpu_only {
         assert_eq!(tensor.len(), shape.0 * shape.1);
         let back = tensor.to_array().unwrap();
         assert!(back == values.into_dyn(), "the values differ");
+    }
+}
+
+/// A device has ceilings that a device can have, a CPU none that are asked for.
+fn rates(backend: &Backend) {
+    let _alone = alone();
+    let rates = DeviceRates::measure(backend).expect("nothing is in the way");
+    assert_eq!(rates.is_some(), backend.is_cuda());
+    if let Some(rates) = rates {
+        println!("{}: {rates:?}", backend.name());
+        assert!((1e10..1e15).contains(&rates.copied_bytes_per_second));
+        assert!(
+            rates
+                .matrix_operations_per_second
+                .is_none_or(|rate| (1e12..1e17).contains(&rate))
+        );
     }
 }

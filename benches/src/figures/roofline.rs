@@ -31,6 +31,10 @@ pub(super) fn figure(profile: &Profile, case: &str) -> Figure {
                 tera(ceilings.scalar_flop_per_second),
             ),
             ("tensor cores, 16 bits, peak", tera(ceilings.tensor_flop_per_second)),
+            (
+                "matrix products that read nothing",
+                tera(ceilings.matrix_flop_per_second),
+            ),
         ];
         let flat = flat
             .into_iter()
@@ -60,7 +64,7 @@ pub(super) fn figure(profile: &Profile, case: &str) -> Figure {
     };
     let memory = [
         ("device memory, peak", ceilings.dram_bytes_per_second),
-        ("moved by the permutation", ceilings.permutation_bytes_per_second),
+        ("moved by a copy", ceilings.copied_bytes_per_second),
     ];
     let panels = [
         panel("Device memory", |kernel| kernel.dram_bytes, &memory),

@@ -17,7 +17,7 @@ use anyhow::{Context, bail};
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::{Path, PathBuf};
-use warpbeam::Backend;
+use warpbeam::{Backend, DeviceRates};
 
 /// The exit code that says that there is no profiler.
 pub(crate) const NO_PROFILER: i32 = 3;
@@ -43,9 +43,14 @@ pub(crate) fn run(flags: &flags::Profile) -> anyhow::Result<()> {
         println!("there is no Nsight Compute here (`ncu` on PATH or in /usr/local/cuda/bin): no hardware counters");
         std::process::exit(NO_PROFILER);
     };
-    let machine = Machine::of(&Backend::cuda(0)?);
+    let backend = Backend::cuda(0)?;
+    let machine = Machine::of(&backend);
     let path = path(&results_folder(flags.output.as_ref()), &machine);
     let mut profile = open(&path, machine)?;
+    if let Some(rates) = DeviceRates::measure(&backend)? {
+        profile.ceilings.copied_bytes_per_second = Some(rates.copied_bytes_per_second);
+        profile.ceilings.matrix_flop_per_second = rates.matrix_operations_per_second;
+    }
     let chosen = cases::named(flags.case.as_deref().unwrap_or(CASES))?;
     let algorithms = storage::algorithms(flags.algorithm.as_deref(), true)?;
     let mut storages = storage::storages(flags.storage.as_deref())?;

@@ -49,6 +49,12 @@ pub(crate) struct Ceilings {
     /// Multiply-adds of single precision, two operations each.
     pub(crate) scalar_flop_per_second: Option<f64>,
     pub(crate) tensor_flop_per_second: Option<f64>,
+    /// Measured: device memory that a copy moves a second, read and written.
+    #[serde(default)]
+    pub(crate) copied_bytes_per_second: Option<f64>,
+    /// Measured: products of matrices of 16-bit numbers that read nothing.
+    #[serde(default)]
+    pub(crate) matrix_flop_per_second: Option<f64>,
     /// Measured: device memory that the permutation to batch-inner moves a second.
     pub(crate) permutation_bytes_per_second: Option<f64>,
 }

@@ -51,13 +51,15 @@ pub(super) fn write(text: &mut String, profile: &Profile) -> std::fmt::Result {
         text,
         "\nCeilings, from the profiler's peak of each unit and the clock during the runs: device memory {} bytes/s, \
          second-level cache {} bytes/s, multiply-adds of single precision {} operations/s, tensor cores with 16-bit \
-         operands {} operations/s. Measured: the permutation to batch-inner order moves {} bytes/s of device memory. \
-         A ceiling measured by a matrix kernel of ours: not measured.",
+         operands {} operations/s. Measured: a copy moves {} bytes/s of device memory, the permutation to \
+         batch-inner order {} bytes/s; a kernel of nothing but `mma.sync` does {} operations/s.",
         tera(ceilings.dram_bytes_per_second),
         tera(ceilings.l2_bytes_per_second),
         tera(ceilings.scalar_flop_per_second),
         tera(ceilings.tensor_flop_per_second),
+        tera(ceilings.copied_bytes_per_second),
         tera(ceilings.permutation_bytes_per_second),
+        tera(ceilings.matrix_flop_per_second),
     )?;
     if !profile.unavailable.is_empty() {
         writeln!(

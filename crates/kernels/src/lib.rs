@@ -7,6 +7,7 @@
 
 pub mod das;
 pub mod probe;
+pub mod rates;
 
 use cuda_std::KernelInfo;
 
@@ -18,6 +19,7 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     das::permute::KERNELS,
     das::permute_rows::KERNELS,
     das::scale::KERNELS,
+    rates::KERNELS,
     probe::KERNELS,
 ];
 
@@ -25,9 +27,10 @@ cuda_std::on_host! {
     /// The kernels that need `sm_80`, a family a slice; PTX for less does not have them.
     pub const FAMILIES_FROM_SM_80: &[&[KernelInfo]] = &[
         das::distinct::halves::KERNELS,
-            das::distinct::split::KERNELS,
+        das::distinct::split::KERNELS,
         das::distinct::tf32::KERNELS,
         das::window::KERNELS,
+        rates::sm_80::KERNELS,
         probe::sm_80::KERNELS,
     ];
 }

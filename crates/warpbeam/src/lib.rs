@@ -11,6 +11,6 @@ pub use das::{
     Algorithm, Autotune, ChannelLayout, DasGeometry, DasMemory, DasOptions, DasPlan, DasTiming, Interpolation,
     Precision, Sample, SumOver, TransmitLists, Window,
 };
-pub use device::{Backend, DeviceError, Element, Event, Stream, Tensor};
+pub use device::{Backend, DeviceError, DeviceRates, Element, Event, Stream, Tensor};
 pub use error::{Error, Result};
 pub use physical::{Acquisition, Grid, Medium, Probe, Reception, Transmit, Wave};

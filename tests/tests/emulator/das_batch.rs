@@ -12,7 +12,7 @@ use integration_tests::case::{Case, Elements};
 use integration_tests::compare::Tally;
 use integration_tests::random::rng;
 use integration_tests::sample::TestSample;
-use kernels::das::batch::{DasBatch, Instances, Rows, THREADS, Tile, per_vector};
+use kernels::das::batch::{DasBatch, Instances, Rows, SLACK_VECTORS, THREADS, Tile, per_vector};
 use kernels::das::sample::Sample;
 use kernels::das::scale::Scaling;
 use kernels::das::{permute, voxel};
@@ -38,7 +38,14 @@ fn run<T: Batched>(
     let n_voxels = inputs.n_voxels;
     let stored = data.map(|sample| sample.stored());
     let rows = rows(options.interpolation);
-    let samples = batch_inner(&stored.view().into_dyn(), T::Stored::ZERO, rows, Scaling::none()).0;
+    let mut samples = batch_inner(&stored.view().into_dyn(), T::Stored::ZERO, rows, Scaling::none())
+        .0
+        .to_vec();
+    samples.resize(
+        samples.len() + SLACK_VECTORS * per_vector::<T::Stored>(),
+        T::Stored::ZERO,
+    );
+    let samples = Buffer::new(&samples);
     let output = Buffer::filled(<T as Stored>::nan(), n_batch * inputs.n_parts() * n_voxels);
     let parameters = DasBatch::<T::Stored> {
         samples: samples.global(),

@@ -446,7 +446,7 @@ where
             n_channels: n_channels as u32,
             n_samples: n_samples as u32,
         };
-        let tiles = n_transmits as u32 * sample_tiles(Rows::INSIDE, n_channels as u32, n_samples as u32);
+        let tiles = n_transmits as u32 * sample_tiles::<H>(Rows::INSIDE, n_channels as u32, n_samples as u32);
         let shape = Launch {
             grid: [tiles, (pitch as u32).div_ceil(tile_items::<H>()), 1],
             threads: permute::THREADS,

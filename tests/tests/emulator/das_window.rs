@@ -8,7 +8,7 @@ use integration_tests::compare::assert_within;
 use integration_tests::random::{between, rng};
 use kernels::das::geometry::Geometry;
 use kernels::das::output::{Items, Output};
-use kernels::das::permute_rows::{self, ITEMS, PermuteRows, SHARED_BYTES, sample_tiles};
+use kernels::das::permute_rows::{self, ITEMS, PermuteRows, sample_tiles, shared_bytes};
 use kernels::das::scale::Scaling;
 use kernels::das::window::{DasWindow, Instances, Shape};
 use num_complex::{Complex, Complex64};
@@ -247,12 +247,12 @@ impl<S: Stored> Problem<S> {
         };
         let shape = Launch {
             grid: [
-                (case.transmits * case.channels) as u32 * sample_tiles(case.samples as u32),
+                (case.transmits * case.channels) as u32 * sample_tiles::<S>(case.samples as u32),
                 (pitch as u32).div_ceil(ITEMS),
                 1,
             ],
             threads: permute_rows::THREADS,
-            shared_bytes: SHARED_BYTES,
+            shared_bytes: shared_bytes::<S>(),
         };
         launch(&<S as permute_rows::Instances<S>>::kernel(), shape, parameters)
             .unwrap_or_else(|fault| panic!("{fault}"));

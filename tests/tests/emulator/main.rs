@@ -10,3 +10,4 @@ mod far;
 mod payload;
 mod permute;
 mod probes;
+mod rates;

@@ -6,7 +6,7 @@ use cuda_std::half::F16;
 use half::f16;
 use integration_tests::random::rng;
 use kernels::das::batch::{Rows, per_vector};
-use kernels::das::permute::{Instances, Permute, SAMPLES, THREADS, sample_tiles, shared_bytes, tile_items};
+use kernels::das::permute::{Instances, Permute, THREADS, sample_tiles, shared_bytes, tile_items, tile_samples};
 use kernels::das::sample::Sample;
 use kernels::das::scale::{self, Clear, Peak, Plane, Scaling, Source, half_exponent};
 use ndarray::{Array4, ArrayViewD, Axis};
@@ -66,7 +66,7 @@ pub(crate) fn batch_inner<S: Instances<D>, D: Sample>(
         n_channels: n_channels as u32,
         n_samples: n_samples as u32,
     };
-    let tiles = n_transmits as u32 * sample_tiles(rows, n_channels as u32, n_samples as u32);
+    let tiles = n_transmits as u32 * sample_tiles::<D>(rows, n_channels as u32, n_samples as u32);
     let shape = Launch {
         grid: [tiles, (pitch as u32).div_ceil(tile_items::<D>()), 1],
         threads: THREADS,
@@ -84,12 +84,12 @@ where
     D: Sample + PartialEq + std::fmt::Debug,
 {
     let mut rng = rng();
-    let items = tile_items::<D>() as usize;
+    let (items, samples) = (tile_items::<D>() as usize, tile_samples::<D>() as usize);
     for (n_batch, n_samples, zeros) in [
         (1, 5, Rows::INSIDE),
         (3, 40, Rows::ANY),
-        (items, 32, Rows::INSIDE),
-        (items + 5, 33, Rows::ANY),
+        (items, samples, Rows::INSIDE),
+        (items + 5, samples + 1, Rows::ANY),
     ] {
         let mut data = Array4::from_shape_simple_fn((n_batch, 3, 2, n_samples), || random(&mut rng));
         for layout in 0..3 {
@@ -131,7 +131,10 @@ where
 
 /// Whole tiles in the usual order: the sectors that the bytes need and no more.
 fn assert_coalesced<S: Instances<D>, D: Sample>() {
-    let view = Array4::from_elem((tile_items::<D>() as usize, 2, 2, 2 * SAMPLES as usize), S::ZERO);
+    let view = Array4::from_elem(
+        (tile_items::<D>() as usize, 2, 2, 2 * tile_samples::<D>() as usize),
+        S::ZERO,
+    );
     let (_, report) = batch_inner::<S, D>(&view.view().into_dyn(), D::ZERO, Rows::INSIDE, Scaling::none());
     for instruction in [Instruction::GlobalLoad, Instruction::GlobalStore] {
         let traffic = report.traffic(instruction);
@@ -247,7 +250,7 @@ where
     S: kernels::das::permute_rows::Instances<D>,
     D: kernels::das::permute_rows::InRows,
 {
-    use kernels::das::permute_rows::{PermuteRows, SHARED_BYTES, THREADS, sample_tiles};
+    use kernels::das::permute_rows::{PermuteRows, THREADS, sample_tiles, shared_bytes};
     let n = data.len();
     let input = Buffer::new(data);
     let output = Buffer::filled([u32::MAX; 2], 2 * words.len());
@@ -266,9 +269,9 @@ where
         n_samples: n as u32,
     };
     let shape = Launch {
-        grid: [sample_tiles(n as u32), 1, 1],
+        grid: [sample_tiles::<D>(n as u32), 1, 1],
         threads: THREADS,
-        shared_bytes: SHARED_BYTES,
+        shared_bytes: shared_bytes::<D>(),
     };
     launch(&S::kernel(), shape, parameters).unwrap_or_else(|fault| panic!("{fault}"));
     let first: Vec<_> = output.to_vec().into_iter().step_by(2).collect();

@@ -17,8 +17,8 @@
 //! 16 bytes, and add. Channels and transmits come in the order of [`super::voxel`], with the same operations for each
 //! item: the same bits but for the sign of a sum that underflowed to 0. Channels that do not count (out of range, weight
 //! 0, beyond the last) take the zeros, so that nothing else reaches the sum, or are skipped where none of `LANES` counts for
-//! any voxel of the warp. Lanes beyond the padded batch read its last vector, groups beyond the
-//! last voxel take its position and no channel: neither writes.
+//! any voxel of the warp. Lanes beyond the padded batch read its last vector, or what
+//! follows it ([`SLACK_VECTORS`]), groups beyond the last voxel take its position and no channel: neither writes.
 //!
 //! The samples of two or four channels are requested before the first is used. Branches around the loads of channels that
 //! do not count, and predicates on them, made the machine code wait for each channel's samples before it asked for the
@@ -38,6 +38,10 @@ pub const THREADS: u32 = 128;
 
 /// Lanes of a warp.
 const WARP: u32 = 32;
+
+/// Vectors that the memory of the samples has behind the last row. A lane's second vector is a fixed way behind its first
+/// one, so that one address serves both, and may lie behind the row.
+pub const SLACK_VECTORS: usize = 16;
 
 /// Rows of zeros in the data of each transmit, a row a sample of all batch items.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,7 +95,8 @@ pub const NARROW_ITEMS: u32 = 32;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct DasBatch<S: Sample> {
-    /// Channel data, `(transmit, channel, sample, batch)` with the rows of zeros; the batch a whole number of vectors.
+    /// Channel data, `(transmit, channel, sample, batch)` with the rows of zeros; the batch a whole number of vectors, and
+    /// behind all of it [`SLACK_VECTORS`].
     pub samples: Global<S>,
     /// The geometry.
     pub geometry: Geometry<RealOf<S>>,
@@ -238,7 +243,7 @@ unsafe fn contribution<S: Packed, const N_TAPS: usize>(
 ///
 /// # Safety
 ///
-/// The slices hold what the counts say, `samples` aligned to 16 bytes; fewer than 2³² vectors a transmit, rows of zeros
+/// The slices hold what the counts say and the slack, `samples` aligned to 16 bytes; fewer than 2³² vectors a transmit, rows of zeros
 /// included; a block of the grid for every tile of the batch.
 #[inline(always)]
 unsafe fn das_batch<
@@ -256,6 +261,7 @@ unsafe fn das_batch<
             ITEMS == VECTORS * per_vector::<S>()
                 && (LANES as usize).is_multiple_of(AHEAD)
                 && WARP.is_multiple_of(LANES)
+                && (VECTORS - 1) * LANES as usize <= SLACK_VECTORS
         );
     };
     let g = p.geometry;
@@ -273,9 +279,9 @@ unsafe fn das_batch<
     let (position, first_samples) = unsafe {
         let all = p.samples.cast::<[u32; 4]>();
         let mut samples = [all; VECTORS];
+        let first = all.from(u64::from(first_vector.min(p.n_vectors - 1)));
         cuda_std::unroll!(VECTOR in 0..VECTORS {
-            let vector = first_vector + VECTOR as u32 * LANES;
-            samples[VECTOR] = all.from(u64::from(vector.min(p.n_vectors - 1)));
+            samples[VECTOR] = first.from(VECTOR as u64 * u64::from(LANES));
         });
         (g.position(voxel), samples)
     };

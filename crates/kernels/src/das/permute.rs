@@ -3,14 +3,15 @@
 //!
 //! | launch | |
 //! |---|---|
-//! | block | [`THREADS`] threads: a tile of [`SAMPLES`] samples of a channel and transmit × [`tile_items`] batch items |
+//! | block | [`THREADS`] threads: a tile of [`tile_samples`] samples of a channel and transmit × [`tile_items`] batch items |
 //! | grid | x: [`sample_tiles`] of every transmit, y: batch tiles |
 //! | shared memory | [`shared_bytes`]: the tile, an odd number of words from sample to sample |
 //! | barriers | one, between reading and writing |
 //! | result | every element is written once; padding and rows of zeros are 0; a batch item with a sample that is not finite as it is stored is marked |
 //!
 //! A warp reads consecutive samples of a batch item and writes consecutive batch items of a sample, a word or a pair of
-//! words a lane. Both ways the lanes of a warp meet different banks.
+//! words a lane. Both ways the lanes of a warp meet different banks. A thread asks for all of its samples before it looks
+//! at the first: there is little else to do while they come.
 
 use super::batch::Rows;
 use super::sample::Sample;
@@ -22,8 +23,10 @@ use num_complex::Complex;
 /// Threads of a block.
 pub const THREADS: u32 = 256;
 
-/// Samples of a tile.
-pub const SAMPLES: u32 = 32;
+/// Samples of a tile: as many as give a thread [`reads`] of them.
+pub const fn tile_samples<D>() -> u32 {
+    reads::<D>() as u32 * THREADS / tile_items::<D>()
+}
 
 /// Lanes of a warp.
 const WARP: u32 = 32;
@@ -33,15 +36,20 @@ pub const fn tile_items<D>() -> u32 {
     WARP * items_per_word::<D>()
 }
 
+/// Samples that a thread reads, in registers all at once: about as many bytes whatever the type.
+const fn reads<D>() -> usize {
+    64 / size_of::<D>()
+}
+
 /// Blocks along x for each transmit: its sample tiles with the margins, and one for the rows before the first channel and
 /// the silence.
-pub const fn sample_tiles(rows: Rows, n_channels: u32, n_samples: u32) -> u32 {
-    n_channels * rows.of_channel(n_samples).div_ceil(SAMPLES) + 1
+pub const fn sample_tiles<D>(rows: Rows, n_channels: u32, n_samples: u32) -> u32 {
+    n_channels * rows.of_channel(n_samples).div_ceil(tile_samples::<D>()) + 1
 }
 
 /// Bytes of shared memory.
 pub const fn shared_bytes<D>() -> u32 {
-    SAMPLES * pitch::<D>() * size_of::<D>() as u32
+    tile_samples::<D>() * pitch::<D>() * size_of::<D>() as u32
 }
 
 /// Items that a lane writes at once: half-words come in pairs.
@@ -93,97 +101,159 @@ pub struct Permute<S, D> {
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
 unsafe impl<S: Element, D: Element> Parameters for Permute<S, D> {}
 
-/// The kernel's body, with `READS` batch items of a tile for each warp to read.
+/// The kernel's body, with `GROUPS` times `READS` samples for each thread to read.
 ///
 /// # Safety
 ///
 /// The slices hold what strides and counts say; the output is aligned to 16 bytes and its batch pitch a multiple of as
 /// many; [`shared_bytes`] of shared memory; a block of the grid for every tile.
 #[inline(always)]
-unsafe fn permute<S: Stored<D>, D: Sample, const READS: usize>(p: Permute<S, D>) {
-    const { assert!(READS as u32 * THREADS / WARP == tile_items::<D>()) };
+unsafe fn permute<S: Stored<D>, D: Sample, const GROUPS: usize, const READS: usize>(p: Permute<S, D>) {
+    const { assert!(GROUPS * READS == reads::<D>()) };
     let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
     let rows_of_channel = p.rows.of_channel(p.n_samples);
-    let tiles = sample_tiles(p.rows, p.n_channels, p.n_samples);
+    let tiles = sample_tiles::<D>(p.rows, p.n_channels, p.n_samples);
     let (transmit, tile) = (thread::block_idx_x() / tiles, thread::block_idx_x() % tiles);
-    let tiles_of_channel = rows_of_channel.div_ceil(SAMPLES);
-    let (channel, first_sample) = (tile / tiles_of_channel, tile % tiles_of_channel * SAMPLES);
-    // The last tile has no channel: the margin before the first one, and the silence.
-    let is_silence = channel == p.n_channels;
-    let n_rows = if is_silence {
-        p.rows.margin + p.rows.silence
-    } else {
-        rows_of_channel
-    };
+    let tiles_of_channel = rows_of_channel.div_ceil(tile_samples::<D>());
+    let (channel, first_sample) = (tile / tiles_of_channel, tile % tiles_of_channel * tile_samples::<D>());
     let first_item = thread::block_idx_y() * tile_items::<D>();
+    let first_row = u64::from(transmit) * p.rows.of_transmit(p.n_channels, p.n_samples);
+    // The last tile has no channel.
+    if channel == p.n_channels {
+        // SAFETY: the caller's promise.
+        unsafe { write_zeros(&p, first_item, first_row, warp, lane) };
+        if transmit == 0 {
+            // SAFETY: the block writes the scales of its own batch items.
+            unsafe { write_inverses(&p, first_item) };
+        }
+        return;
+    }
     // SAFETY: the launch gives as much.
-    let tile = unsafe { Shared::<D>::new(0, SAMPLES * pitch::<D>()) };
-    let mut values = [D::ZERO; READS];
-    let sample = first_sample + lane;
+    let tile = unsafe { Shared::<D>::new(0, tile_samples::<D>() * pitch::<D>()) };
     let at = p.origin
         + i64::from(transmit) * p.transmit_stride
         + i64::from(channel) * p.channel_stride
-        + i64::from(sample) * p.sample_stride;
-    cuda_std::unroll!(READ in 0..READS {
-        let item = first_item + warp + READ as u32 * (THREADS / WARP);
-        if !is_silence && sample < p.n_samples && item < p.n_batch {
-            // SAFETY: all four indices are in range, and so is the item of the scaling's arrays.
-            values[READ] = unsafe {
-                let value = p.input.load((at + i64::from(item) * p.batch_stride) as u64);
-                p.scaling.store(value, item, p.plane)
-            };
+        + i64::from(first_sample) * p.sample_stride;
+    // Where in the tile a thread's samples are: a warp's are 32 neighbours of an item, then the next 32, then another item's.
+    let parts = tile_samples::<D>() / WARP;
+    let place = |read: usize| {
+        let (item, part) = (read as u32 / parts, read as u32 % parts);
+        [part * WARP + lane, item * (THREADS / WARP) + warp]
+    };
+    let mut values = [[S::ZERO; READS]; GROUPS];
+    cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
+        let [sample, item] = place(GROUP * READS + READ);
+        if first_sample + sample < p.n_samples && first_item + item < p.n_batch {
+            let of_sample = i64::from(sample) * p.sample_stride;
+            let of_item = i64::from(first_item + item) * p.batch_stride;
+            // SAFETY: all four indices are in range.
+            values[GROUP][READ] = unsafe { p.input.load((at + of_sample + of_item) as u64) };
         }
-    });
-    cuda_std::unroll!(READ in 0..READS {
-        let item = warp + READ as u32 * (THREADS / WARP);
+    }); } });
+    let mut factor = 1.0;
+    cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
+        let read = GROUP * READS + READ;
+        let [sample, item] = place(read);
+        if (read as u32).is_multiple_of(parts) && first_item + item < p.n_batch {
+            // SAFETY: the item is one of the scaling's arrays.
+            factor = unsafe { p.scaling.factor(first_item + item) };
+        }
+        let stored = values[GROUP][READ].stored(factor, p.plane);
         // SAFETY: a place of the tile that is this thread's.
-        unsafe { tile.store(lane * pitch::<D>() + item, values[READ]) };
-    });
-    let item = first_item + thread::thread_idx_x();
-    if is_silence
-        && transmit == 0
-        && p.plane == Plane::High
-        && thread::thread_idx_x() < tile_items::<D>()
-        && item < p.n_batch
-    {
-        // SAFETY: the item is in range, and this thread's own.
-        unsafe { p.scaling.write_inverse(item) };
+        unsafe { tile.store(sample * pitch::<D>() + item, stored) };
+    }); } });
+    if p.scaling.is_marking != 0 {
+        cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
+            let [sample, item] = place(GROUP * READS + READ);
+            // SAFETY: a place of the tile that this thread wrote.
+            let stored = unsafe { tile.load(sample * pitch::<D>() + item) };
+            if !S::is_finite(stored) && first_item + item < p.n_batch {
+                // SAFETY: the item is one of the scaling's arrays.
+                unsafe { p.scaling.mark(first_item + item) };
+            }
+        }); } });
     }
-    // SAFETY: no thread has returned.
+    // SAFETY: all threads of the block are here.
     unsafe { thread::sync_threads() };
+    let item = first_item + lane * items_per_word::<D>();
+    if item >= p.batch_pitch {
+        return;
+    }
+    let n_rows = rows_of_channel - first_sample;
+    let first_row = first_row + u64::from(p.rows.margin + channel * rows_of_channel + first_sample);
     // Samples of the tile, from warp to warp.
-    let mut row_of_tile = warp;
-    while row_of_tile < SAMPLES {
-        let sample = first_sample + row_of_tile;
-        let item = first_item + lane * items_per_word::<D>();
-        if sample < n_rows && item < p.batch_pitch {
-            let row_of_transmit = if !is_silence {
-                p.rows.margin + channel * rows_of_channel + sample
-            } else if sample < p.rows.margin {
-                sample
+    let mut row = warp;
+    let mut to = p.place(first_row + u64::from(row), item);
+    let step = u64::from(THREADS / WARP * p.n_planes) * u64::from(p.batch_pitch);
+    let mut from = row * pitch::<D>() + lane * items_per_word::<D>();
+    while row < tile_samples::<D>() && row < n_rows {
+        // SAFETY: row and item are in range and this thread's; pairs begin at even places of both memories.
+        unsafe {
+            if items_per_word::<D>() == 2 {
+                let pairs = Shared::<u32>::new(0, tile_samples::<D>() * pitch::<D>() / 2);
+                p.output.cast::<u32>().store(to / 2, pairs.load(from / 2));
             } else {
-                p.rows.before_silence(p.n_channels, p.n_samples) + sample - p.rows.margin
-            };
-            let row = u64::from(transmit) * p.rows.of_transmit(p.n_channels, p.n_samples) + u64::from(row_of_transmit);
-            let row_of_plane = row * u64::from(p.n_planes) + p.plane as u64;
-            let to = row_of_plane * u64::from(p.batch_pitch) + u64::from(item);
-            let from = row_of_tile * pitch::<D>() + lane * items_per_word::<D>();
-            // SAFETY: sample and item are in range and this thread's; pairs begin at even places of both memories.
-            unsafe {
-                if items_per_word::<D>() == 2 {
-                    let pairs = Shared::<u32>::new(0, SAMPLES * pitch::<D>() / 2);
-                    p.output.cast::<u32>().store(to / 2, pairs.load(from / 2));
-                } else {
-                    p.output.store(to, tile.load(from));
-                }
+                p.output.store(to, tile.load(from));
             }
         }
-        row_of_tile += THREADS / WARP;
+        row += THREADS / WARP;
+        to += step;
+        from += THREADS / WARP * pitch::<D>();
+    }
+}
+
+impl<S, D> Permute<S, D> {
+    /// Where in the result a batch item of a row of all is.
+    #[inline(always)]
+    fn place(&self, row: u64, item: u32) -> u64 {
+        (row * u64::from(self.n_planes) + self.plane as u64) * u64::from(self.batch_pitch) + u64::from(item)
+    }
+}
+
+/// Writes the rows of zeros of a transmit that no channel's tiles write: the margin before the first one, and the silence.
+///
+/// # Safety
+///
+/// The output holds the rows, and nobody else writes these.
+#[inline(always)]
+unsafe fn write_zeros<S: Sample, D: Sample>(p: &Permute<S, D>, first_item: u32, first_row: u64, warp: u32, lane: u32) {
+    let mut row = warp;
+    while row < p.rows.margin + p.rows.silence {
+        let row_of_transmit = if row < p.rows.margin {
+            row
+        } else {
+            p.rows.before_silence(p.n_channels, p.n_samples) + row - p.rows.margin
+        };
+        for part in 0..items_per_word::<D>() {
+            let item = first_item + part * WARP + lane;
+            if item < p.batch_pitch {
+                // SAFETY: row and item are in range and this thread's.
+                unsafe {
+                    p.output
+                        .store(p.place(first_row + u64::from(row_of_transmit), item), D::ZERO)
+                };
+            }
+        }
+        row += THREADS / WARP;
+    }
+}
+
+/// Writes what the sums of a tile's batch items have to be multiplied by.
+///
+/// # Safety
+///
+/// The scaling's arrays hold the items, and no other block writes them.
+#[inline(always)]
+unsafe fn write_inverses<S: Sample, D: Sample>(p: &Permute<S, D>, first_item: u32) {
+    let item = first_item + thread::thread_idx_x();
+    if p.plane == Plane::High && thread::thread_idx_x() < tile_items::<D>() && item < p.n_batch {
+        // SAFETY: the item is in range, and this thread's own.
+        unsafe { p.scaling.write_inverse(item) };
     }
 }
 
 macro_rules! instances {
-    ($($name:ident: $input:ty => $output:ty, $reads:literal, $registers:literal;)*) => {
+    ($($name:ident: $input:ty => $output:ty, $groups:literal of $reads:literal, $registers:literal;)*) => {
         cuda_std::kernels! { $(
             /// To batch-inner; the types are in the name.
             $name(p: Permute<$input, $output>),
@@ -191,7 +261,7 @@ macro_rules! instances {
             resources Resources { registers: $registers, barriers: 1, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { permute::<$input, $output, $reads>(p) }
+                unsafe { permute::<$input, $output, $groups, $reads>(p) }
             }
         )* }
 
@@ -226,14 +296,14 @@ cuda_std::on_host! {
 }
 
 instances! {
-    permute_i16: i16 => i16, 8, 34;
-    permute_f16: F16 => F16, 8, 32;
-    permute_f32: f32 => f32, 4, 28;
-    permute_ci16: Complex<i16> => Complex<i16>, 4, 30;
-    permute_cf16: Complex<F16> => Complex<F16>, 4, 26;
-    permute_cf32: Complex<f32> => Complex<f32>, 4, 30;
-    permute_f32_to_f16: f32 => F16, 8, 30;
-    permute_cf32_to_cf16: Complex<f32> => Complex<F16>, 4, 28;
-    permute_i16_to_f16: i16 => F16, 8, 31;
-    permute_ci16_to_cf16: Complex<i16> => Complex<F16>, 4, 30;
+    permute_i16: i16 => i16, 2 of 16, 60;
+    permute_f16: F16 => F16, 2 of 16, 68;
+    permute_f32: f32 => f32, 1 of 16, 50;
+    permute_ci16: Complex<i16> => Complex<i16>, 1 of 16, 44;
+    permute_cf16: Complex<F16> => Complex<F16>, 1 of 16, 48;
+    permute_cf32: Complex<f32> => Complex<f32>, 1 of 8, 48;
+    permute_f32_to_f16: f32 => F16, 2 of 16, 67;
+    permute_cf32_to_cf16: Complex<f32> => Complex<F16>, 1 of 16, 62;
+    permute_i16_to_f16: i16 => F16, 2 of 16, 72;
+    permute_ci16_to_cf16: Complex<i16> => Complex<F16>, 1 of 16, 62;
 }

@@ -6,14 +6,14 @@
 //!
 //! | launch | |
 //! |---|---|
-//! | block | [`THREADS`] threads: a tile of [`SAMPLES`] samples of a channel and transmit × [`ITEMS`] batch items |
+//! | block | [`THREADS`] threads: a tile of [`tile_samples`] samples of a channel and transmit × [`ITEMS`] batch items |
 //! | grid | x: [`sample_tiles`] of every channel and transmit, y: batch tiles |
-//! | shared memory | [`SHARED_BYTES`]: the tile, an odd number of words from sample to sample |
+//! | shared memory | [`shared_bytes`]: the tile, an odd number of words from sample to sample |
 //! | barriers | one, between reading and writing |
 //! | result | every row is written once; padding is 0; a batch item with a sample that is not finite as a half is marked |
 //!
 //! A warp reads consecutive samples of a batch item and writes consecutive batch items of a row. Both ways the lanes of a
-//! warp meet different banks.
+//! warp meet different banks. As in [`super::permute`], a thread asks for all of its samples before it looks at the first.
 
 use super::sample::Sample;
 use super::scale::{Plane, Scaling, Stored};
@@ -24,8 +24,10 @@ use num_complex::Complex;
 /// Threads of a block.
 pub const THREADS: u32 = 256;
 
-/// Samples of a tile.
-pub const SAMPLES: u32 = 32;
+/// Samples of a tile: 64 rows.
+pub const fn tile_samples<D: InRows>() -> u32 {
+    64 * D::SAMPLES_PER_ROW
+}
 
 /// Batch items of a tile.
 pub const ITEMS: u32 = 32;
@@ -37,11 +39,13 @@ const WARP: u32 = 32;
 const PITCH: u32 = ITEMS + 1;
 
 /// Bytes of shared memory.
-pub const SHARED_BYTES: u32 = 4 * SAMPLES * PITCH;
+pub const fn shared_bytes<D: InRows>() -> u32 {
+    4 * tile_samples::<D>() * PITCH
+}
 
 /// Blocks along x for each channel and transmit.
-pub const fn sample_tiles(n_samples: u32) -> u32 {
-    n_samples.div_ceil(SAMPLES)
+pub const fn sample_tiles<D: InRows>(n_samples: u32) -> u32 {
+    n_samples.div_ceil(tile_samples::<D>())
 }
 
 /// A sample type that is stored in rows of 8 bytes.
@@ -51,6 +55,9 @@ pub trait InRows: Sample {
 
     /// The sample's bits, in a word.
     fn word(self) -> u32;
+
+    /// The sample with the bits of a word.
+    fn of_word(word: u32) -> Self;
 
     /// A row of the samples with these bits; a row of two samples has no use for the last two.
     fn row(samples: [u32; 4]) -> [u32; 2];
@@ -65,6 +72,11 @@ impl InRows for Complex<F16> {
     }
 
     #[inline(always)]
+    fn of_word(word: u32) -> Self {
+        Self::new(F16(word as u16), F16((word >> 16) as u16))
+    }
+
+    #[inline(always)]
     fn row([first, second, ..]: [u32; 4]) -> [u32; 2] {
         [first & 0xffff | second << 16, first >> 16 | second & 0xffff_0000]
     }
@@ -76,6 +88,11 @@ impl InRows for F16 {
     #[inline(always)]
     fn word(self) -> u32 {
         u32::from(self.0)
+    }
+
+    #[inline(always)]
+    fn of_word(word: u32) -> Self {
+        Self(word as u16)
     }
 
     #[inline(always)]
@@ -117,43 +134,67 @@ pub struct PermuteRows<S> {
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
 unsafe impl<S: Element> Parameters for PermuteRows<S> {}
 
-/// The kernel's body, with `READS` batch items of a tile for each warp to read.
+/// The kernel's body, with `GROUPS` times `READS` samples for each thread to read.
 ///
 /// # Safety
 ///
-/// The slices hold what strides and counts say; [`SHARED_BYTES`] of shared memory; a block of the grid for every tile.
+/// The slices hold what strides and counts say; [`shared_bytes`] of shared memory; a block of the grid for every tile.
 #[inline(always)]
-unsafe fn permute_rows<S: Stored<D>, D: InRows, const READS: usize>(p: PermuteRows<S>) {
-    const { assert!(READS as u32 * THREADS == SAMPLES * ITEMS) };
+unsafe fn permute_rows<S: Stored<D>, D: InRows, const GROUPS: usize, const READS: usize>(p: PermuteRows<S>) {
+    const { assert!((GROUPS * READS) as u32 * THREADS == tile_samples::<D>() * ITEMS) };
     let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
-    let tiles = sample_tiles(p.n_samples);
-    let (channel_of_all, first_sample) = (thread::block_idx_x() / tiles, thread::block_idx_x() % tiles * SAMPLES);
+    let tiles = sample_tiles::<D>(p.n_samples);
+    let (channel_of_all, first_sample) = (
+        thread::block_idx_x() / tiles,
+        thread::block_idx_x() % tiles * tile_samples::<D>(),
+    );
     let (transmit, channel) = (channel_of_all / p.n_channels, channel_of_all % p.n_channels);
     let first_item = thread::block_idx_y() * ITEMS;
     // SAFETY: the launch gives as much.
-    let tile = unsafe { Shared::<u32>::new(0, SAMPLES * PITCH) };
-    let mut words = [0; READS];
-    let sample = first_sample + lane;
+    let tile = unsafe { Shared::<u32>::new(0, tile_samples::<D>() * PITCH) };
     let at = p.origin
         + i64::from(transmit) * p.transmit_stride
         + i64::from(channel) * p.channel_stride
-        + i64::from(sample) * p.sample_stride;
-    cuda_std::unroll!(READ in 0..READS {
-        let item = first_item + warp + READ as u32 * (THREADS / WARP);
-        if sample < p.n_samples && item < p.n_batch {
-            // SAFETY: all four indices are in range, and so is the item of the scaling's arrays.
-            words[READ] = unsafe {
-                let value = p.input.load((at + i64::from(item) * p.batch_stride) as u64);
-                let stored: D = p.scaling.store(value, item, Plane::High);
-                stored.word()
-            };
+        + i64::from(first_sample) * p.sample_stride;
+    // Where in the tile a thread's samples are: a warp's are 32 neighbours of an item, then the next 32, then another item's.
+    let parts = tile_samples::<D>() / WARP;
+    let place = |read: usize| {
+        let (item, part) = (read as u32 / parts, read as u32 % parts);
+        [part * WARP + lane, item * (THREADS / WARP) + warp]
+    };
+    let mut values = [[S::ZERO; READS]; GROUPS];
+    cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
+        let [sample, item] = place(GROUP * READS + READ);
+        if first_sample + sample < p.n_samples && first_item + item < p.n_batch {
+            let of_sample = i64::from(sample) * p.sample_stride;
+            let of_item = i64::from(first_item + item) * p.batch_stride;
+            // SAFETY: all four indices are in range.
+            values[GROUP][READ] = unsafe { p.input.load((at + of_sample + of_item) as u64) };
         }
-    });
-    cuda_std::unroll!(READ in 0..READS {
-        let item = warp + READ as u32 * (THREADS / WARP);
+    }); } });
+    let mut factor = 1.0;
+    cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
+        let read = GROUP * READS + READ;
+        let [sample, item] = place(read);
+        if (read as u32).is_multiple_of(parts) && first_item + item < p.n_batch {
+            // SAFETY: the item is one of the scaling's arrays.
+            factor = unsafe { p.scaling.factor(first_item + item) };
+        }
+        let stored: D = values[GROUP][READ].stored(factor, Plane::High);
         // SAFETY: a place of the tile that is this thread's.
-        unsafe { tile.store(lane * PITCH + item, words[READ]) };
-    });
+        unsafe { tile.store(sample * PITCH + item, stored.word()) };
+    }); } });
+    if p.scaling.is_marking != 0 {
+        cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
+            let [sample, item] = place(GROUP * READS + READ);
+            // SAFETY: a place of the tile that this thread wrote.
+            let stored = D::of_word(unsafe { tile.load(sample * PITCH + item) });
+            if !S::is_finite(stored) && first_item + item < p.n_batch {
+                // SAFETY: the item is one of the scaling's arrays.
+                unsafe { p.scaling.mark(first_item + item) };
+            }
+        }); } });
+    }
     let item = first_item + thread::thread_idx_x();
     if thread::block_idx_x() == 0 && thread::thread_idx_x() < ITEMS && item < p.n_batch {
         // SAFETY: the item is in range, and this thread's own.
@@ -161,34 +202,35 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows, const READS: usize>(p: PermuteRo
     }
     // SAFETY: no thread has returned.
     unsafe { thread::sync_threads() };
+    let item = first_item + lane;
+    if item >= p.batch_pitch {
+        return;
+    }
     let rows_of_channel = p.n_samples.div_ceil(D::SAMPLES_PER_ROW);
     let first_row = first_sample / D::SAMPLES_PER_ROW;
+    let n_rows = rows_of_channel - first_row;
     // Rows of the tile, from warp to warp.
-    let mut row_of_tile = warp;
-    while row_of_tile < SAMPLES / D::SAMPLES_PER_ROW {
-        let row = first_row + row_of_tile;
-        let item = first_item + lane;
-        if row < rows_of_channel && item < p.batch_pitch {
-            // A row of two has no third and fourth.
-            let sample = |index: u32| {
-                let sample = row_of_tile * D::SAMPLES_PER_ROW + index.min(D::SAMPLES_PER_ROW - 1);
-                // SAFETY: a row of the tile, which is behind the barrier.
-                unsafe { tile.load(sample * PITCH + lane) }
-            };
-            let samples = [sample(0), sample(1), sample(2), sample(3)];
-            let row_of_all = u64::from(channel_of_all) * u64::from(rows_of_channel) + u64::from(row);
-            // SAFETY: row and item are in range and this thread's.
-            unsafe {
-                p.output
-                    .store(row_of_all * u64::from(p.batch_pitch) + u64::from(item), D::row(samples));
-            };
-        }
-        row_of_tile += THREADS / WARP;
+    let mut row = warp;
+    let row_of_all = u64::from(channel_of_all) * u64::from(rows_of_channel) + u64::from(first_row + row);
+    let mut to = row_of_all * u64::from(p.batch_pitch) + u64::from(item);
+    let step = u64::from(THREADS / WARP) * u64::from(p.batch_pitch);
+    while row < tile_samples::<D>() / D::SAMPLES_PER_ROW && row < n_rows {
+        // A row of two has no third and fourth.
+        let sample = |index: u32| {
+            let sample = row * D::SAMPLES_PER_ROW + index.min(D::SAMPLES_PER_ROW - 1);
+            // SAFETY: a row of the tile, which is behind the barrier.
+            unsafe { tile.load(sample * PITCH + lane) }
+        };
+        let samples = [sample(0), sample(1), sample(2), sample(3)];
+        // SAFETY: row and item are in range and this thread's.
+        unsafe { p.output.store(to, D::row(samples)) };
+        row += THREADS / WARP;
+        to += step;
     }
 }
 
 macro_rules! instances {
-    ($($name:ident: $input:ty => $output:ty, $registers:literal;)*) => {
+    ($($name:ident: $input:ty => $output:ty, $groups:literal of $reads:literal, $registers:literal;)*) => {
         cuda_std::kernels! { $(
             /// To rows; the types are in the name.
             $name(p: PermuteRows<$input>),
@@ -196,7 +238,7 @@ macro_rules! instances {
             resources Resources { registers: $registers, barriers: 1, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { permute_rows::<$input, $output, 4>(p) }
+                unsafe { permute_rows::<$input, $output, $groups, $reads>(p) }
             }
         )* }
 
@@ -219,10 +261,10 @@ cuda_std::on_host! {
 }
 
 instances! {
-    permute_rows_f16: F16 => F16, 40;
-    permute_rows_cf16: Complex<F16> => Complex<F16>, 40;
-    permute_rows_i16_to_f16: i16 => F16, 40;
-    permute_rows_ci16_to_cf16: Complex<i16> => Complex<F16>, 40;
-    permute_rows_f32_to_f16: f32 => F16, 40;
-    permute_rows_cf32_to_cf16: Complex<f32> => Complex<F16>, 40;
+    permute_rows_f16: F16 => F16, 2 of 16, 60;
+    permute_rows_cf16: Complex<F16> => Complex<F16>, 1 of 16, 46;
+    permute_rows_i16_to_f16: i16 => F16, 2 of 16, 64;
+    permute_rows_ci16_to_cf16: Complex<i16> => Complex<F16>, 1 of 16, 62;
+    permute_rows_f32_to_f16: f32 => F16, 2 of 16, 60;
+    permute_rows_cf32_to_cf16: Complex<f32> => Complex<F16>, 1 of 16, 56;
 }

@@ -101,26 +101,30 @@ impl Scaling {
         half_exponent(f32::from_bits(unsafe { self.peaks.load(self.of_all(item)) }))
     }
 
-    /// A value as it is stored; marks its batch item if that is not finite.
+    /// What the values of a batch item are multiplied by.
     ///
     /// # Safety
     ///
     /// The arrays hold the item, where they are used.
     #[inline(always)]
-    pub unsafe fn store<S: Stored<D>, D: Sample>(&self, value: S, item: u32, plane: Plane) -> D {
-        // SAFETY: the caller's promise.
-        unsafe {
-            let factor = if self.source == Source::Unscaled {
-                1.0
-            } else {
-                power_of_two(self.exponent(item))
-            };
-            let stored = value.stored(factor, plane);
-            if self.is_marking != 0 && !S::is_finite(stored) {
-                atomic::max(self.marks, self.of_all(item), 1_u32);
-            }
-            stored
+    pub unsafe fn factor(&self, item: u32) -> f32 {
+        if self.source == Source::Unscaled {
+            1.0
+        } else {
+            // SAFETY: the caller's promise.
+            power_of_two(unsafe { self.exponent(item) })
         }
+    }
+
+    /// Marks a batch item with a value that is not finite as it is stored.
+    ///
+    /// # Safety
+    ///
+    /// The marks hold the item.
+    #[inline(always)]
+    pub unsafe fn mark(&self, item: u32) {
+        // SAFETY: the caller's promise.
+        unsafe { atomic::max(self.marks, self.of_all(item), 1_u32) };
     }
 
     /// Writes what sums of a batch item have to be multiplied by.

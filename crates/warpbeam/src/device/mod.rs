@@ -14,6 +14,7 @@ mod element;
 mod error;
 mod host;
 mod layout;
+mod rates;
 mod stream;
 mod tensor;
 mod transfer;
@@ -23,6 +24,7 @@ pub use backend::Backend;
 pub(crate) use cuda::Cuda;
 pub use element::Element;
 pub use error::DeviceError;
+pub use rates::DeviceRates;
 pub use stream::{Event, Stream};
 pub use tensor::Tensor;
 

@@ -5,7 +5,7 @@ use crate::das::{Precision, Sample};
 use crate::device::{Event, Tensor};
 use crate::{Error, Result};
 use cuda_std::{Global, GlobalMut, Kernel, Launch};
-use kernels::das::batch::Rows;
+use kernels::das::batch::{Rows, SLACK_VECTORS};
 use kernels::das::permute::{self, Permute};
 use kernels::das::sample::Sample as DeviceSample;
 use kernels::das::scale::{self, Clear, Peak, Plane, Scaling, Source};
@@ -157,7 +157,7 @@ impl<T: Sample> CudaDas<T> {
             if possible > held {
                 // The old room first: both may not fit. Its drop waits for those who use it.
                 *room = Room::default();
-                let words = possible * vector_bytes / 4;
+                let words = possible * vector_bytes / 4 + 4 * SLACK_VECTORS as u64;
                 room.samples = Some(Tensor::zeros(&self.backend, &[words as usize])?);
             }
             possible.max(held)
@@ -232,7 +232,8 @@ impl<T: Sample> CudaDas<T> {
         let pitch = pass.len().next_multiple_of(layout.per_vector());
         let parts = self.parameters.parts;
         let (n_channels, n_samples) = (parts.n_channels as u32, call.strides.n_samples as u32);
-        let tiles = permute::sample_tiles(layout.rows, n_channels, n_samples).saturating_mul(parts.n_transmits as u32);
+        let tiles =
+            permute::sample_tiles::<D>(layout.rows, n_channels, n_samples).saturating_mul(parts.n_transmits as u32);
         let scaling = self.scaling(room, layout, pass)?;
         let parameters = Permute::<T::Device, D> {
             input: call.data.global("the channel data")?,

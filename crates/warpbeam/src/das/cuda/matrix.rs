@@ -346,12 +346,12 @@ impl<T: Sample> CudaDas<T> {
         };
         let shape = Launch {
             grid: [
-                permute_rows::sample_tiles(n_samples).saturating_mul(signals),
+                permute_rows::sample_tiles::<Halves<T>>(n_samples).saturating_mul(signals),
                 pitch.div_ceil(permute_rows::ITEMS),
                 1,
             ],
             threads: permute_rows::THREADS,
-            shared_bytes: permute_rows::SHARED_BYTES,
+            shared_bytes: permute_rows::shared_bytes::<Halves<T>>(),
         };
         self.cuda.launch(kernel, shape, parameters, call.stream)
     }

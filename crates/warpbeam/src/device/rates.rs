@@ -1,0 +1,107 @@
+//! What a device does at most, measured: the ceilings that kernels are held against.
+
+use super::Backend;
+use crate::Result;
+
+/// Rates of a device, each the best of a few runs of a kernel that does nothing else.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeviceRates {
+    /// Bytes that a copy within the device's memory moves a second, those that it reads and those that it writes.
+    pub copied_bytes_per_second: f64,
+    /// Multiplications and additions a second of matrix operations with 16-bit operands and 32-bit sums (`mma.sync`);
+    /// `None` where the device has none of these.
+    pub matrix_operations_per_second: Option<f64>,
+}
+
+impl DeviceRates {
+    /// Measures a device, in some tens of milliseconds; `None` for a CPU.
+    ///
+    /// # Errors
+    ///
+    /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) where there is no room for the copy (512 MiB), and
+    /// [`DeviceError`](super::DeviceError) when the device fails.
+    #[cfg_attr(
+        not(feature = "cuda"),
+        expect(clippy::unnecessary_wraps, reason = "fails with a device")
+    )]
+    pub fn measure(backend: &Backend) -> Result<Option<Self>> {
+        #[cfg(feature = "cuda")]
+        if let Some(cuda) = backend.as_cuda() {
+            return cuda_rates::measure(backend, cuda).map(Some);
+        }
+        let _ = backend;
+        Ok(None)
+    }
+}
+
+#[cfg(feature = "cuda")]
+mod cuda_rates {
+    use super::DeviceRates;
+    use crate::Result;
+    use crate::device::{Backend, Cuda, Stream, Tensor};
+    use cuda_std::Launch;
+    use kernels::rates::{self, Copy, Products, SUMS, THREADS};
+
+    /// Vectors of 16 bytes that are copied: far more than any cache holds.
+    const VECTORS: usize = 1 << 24;
+
+    /// Blocks of products: many for each multiprocessor of any device.
+    const BLOCKS: u32 = 4096;
+
+    const ROUNDS: u32 = 128;
+
+    const RUNS: usize = 6;
+
+    pub(super) fn measure(backend: &Backend, cuda: &Cuda) -> Result<DeviceRates> {
+        let stream = backend.stream()?;
+        let shape = |blocks: u32| Launch {
+            grid: [blocks, 1, 1],
+            threads: THREADS,
+            shared_bytes: 0,
+        };
+        let input = Tensor::<u32>::zeros(backend, &[VECTORS, 4])?;
+        let mut output = Tensor::<u32>::zeros(backend, &[VECTORS, 4])?;
+        let copy = Copy {
+            input: input.global_as("the input")?,
+            output: output.global_mut_as("the output")?,
+            n_vectors: VECTORS as u64,
+        };
+        let blocks = rates::blocks(VECTORS as u64) as u32;
+        let seconds = fastest(&stream, || cuda.launch(&rates::rate_copy, shape(blocks), copy, &stream))?;
+        let copied_bytes_per_second = 2.0 * 16.0 * VECTORS as f64 / seconds;
+        let kernel = rates::sm_80::rate_products;
+        let matrix_operations_per_second = if cuda.has_kernel(&kernel) {
+            let mut sums = Tensor::<f32>::zeros(backend, &[(BLOCKS * THREADS) as usize])?;
+            let products = Products {
+                output: sums.global_mut("the sums")?,
+                left: 0x3c00_3c00,
+                right: 0x2000_2000,
+                n_rounds: ROUNDS,
+            };
+            let seconds = fastest(&stream, || cuda.launch(&kernel, shape(BLOCKS), products, &stream))?;
+            let warps = u64::from(BLOCKS) * u64::from(THREADS / 32);
+            let operations = warps * SUMS as u64 * u64::from(ROUNDS) * rates::OPERATIONS;
+            Some(operations as f64 / seconds)
+        } else {
+            None
+        };
+        Ok(DeviceRates {
+            copied_bytes_per_second,
+            matrix_operations_per_second,
+        })
+    }
+
+    /// Seconds of the fastest run; the first one, which may compile the kernel, does not count.
+    fn fastest(stream: &Stream, launch: impl Fn() -> Result<()>) -> Result<f64> {
+        launch()?;
+        let mut seconds = f64::INFINITY;
+        for _ in 0..RUNS {
+            let start = stream.record()?;
+            launch()?;
+            let end = stream.record()?;
+            end.synchronize()?;
+            seconds = seconds.min(end.elapsed_since(&start)?.as_secs_f64());
+        }
+        Ok(seconds)
+    }
+}
