@@ -1,7 +1,7 @@
 //! The kernels that multiply the distinct samples of a voxel tile, launched as the library does, against the f64 oracle.
 
 use crate::das_inputs::{Inputs, Stored, taps};
-use crate::permute::batch_inner;
+use crate::permute::{batch_inner, dense};
 use cuda_std::emulator::{Buffer, Instruction, Options, Report, Traffic, launch_with};
 use cuda_std::half::F16;
 use cuda_std::{Global, Launch};
@@ -430,21 +430,13 @@ where
         let n_rows = n_transmits * (n_channels * n_samples + Rows::INSIDE.silence as usize);
         let output = Buffer::filled(H::STALE, n_rows * 2 * pitch);
         let parameters = Permute::<T::Stored, H> {
-            input: input.global(),
+            data: dense(&input, [n_batch, n_channels, n_transmits, n_samples]),
             output: output.global_mut(),
             scaling: Scaling::none(),
             rows: Rows::INSIDE,
             n_planes: 2,
             plane: Plane::High,
-            origin: 0,
-            batch_stride: (n_channels * n_transmits * n_samples) as i64,
-            channel_stride: (n_transmits * n_samples) as i64,
-            transmit_stride: n_samples as i64,
-            sample_stride: 1,
-            n_batch: n_batch as u32,
             batch_pitch: pitch as u32,
-            n_channels: n_channels as u32,
-            n_samples: n_samples as u32,
         };
         let tiles = n_transmits as u32 * sample_tiles::<H>(Rows::INSIDE, n_channels as u32, n_samples as u32);
         let shape = Launch {

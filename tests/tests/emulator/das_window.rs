@@ -1,5 +1,6 @@
 //! The windowed kernels and the permutation to rows, against a sum in f64 of their own, over shapes that are meant to hurt.
 
+use crate::permute::dense;
 use cuda_std::emulator::{Buffer, Options, launch, launch_with};
 use cuda_std::half::F16;
 use cuda_std::{Element, Global, Launch};
@@ -232,18 +233,10 @@ impl<S: Stored> Problem<S> {
         let input = Buffer::new(&self.data);
         let output = Buffer::filled([u32::MAX; 2], case.transmits * case.channels * rows * pitch);
         let parameters = PermuteRows::<S> {
-            input: input.global(),
+            data: dense(&input, [case.batch, case.channels, case.transmits, case.samples]),
             output: output.global_mut(),
             scaling: Scaling::none(),
-            origin: 0,
-            batch_stride: (case.channels * case.transmits * case.samples) as i64,
-            channel_stride: (case.transmits * case.samples) as i64,
-            transmit_stride: case.samples as i64,
-            sample_stride: 1,
-            n_batch: case.batch as u32,
             batch_pitch: pitch as u32,
-            n_channels: case.channels as u32,
-            n_samples: case.samples as u32,
         };
         let shape = Launch {
             grid: [

@@ -1,16 +1,41 @@
 //! The permutation to batch-inner: every value in its place, padding 0, traffic near what the bytes need.
 
-use cuda_std::Launch;
 use cuda_std::emulator::{Buffer, Instruction, Report, launch};
 use cuda_std::half::F16;
+use cuda_std::{Element, Launch};
 use half::f16;
 use integration_tests::random::rng;
 use kernels::das::batch::{Rows, per_vector};
 use kernels::das::permute::{Instances, Permute, THREADS, sample_tiles, shared_bytes, tile_items, tile_samples};
+use kernels::das::recorded::Recorded;
 use kernels::das::sample::Sample;
 use kernels::das::scale::{self, Clear, Peak, Plane, Scaling, Source, half_exponent};
 use ndarray::{Array4, ArrayViewD, Axis};
 use num_complex::Complex;
+
+/// Dense data (batch, channel, transmit, sample).
+pub(crate) fn dense<S: Element>(
+    input: &Buffer<S>,
+    [n_batch, n_channels, n_transmits, n_samples]: [usize; 4],
+) -> Recorded<S> {
+    let recorded = Recorded {
+        input: input.global(),
+        origin: 0,
+        batch_stride: (n_channels * n_transmits * n_samples) as i64,
+        channel_stride: (n_transmits * n_samples) as i64,
+        transmit_stride: n_samples as i64,
+        sample_stride: 1,
+        n_batch: n_batch as u32,
+        n_channels: n_channels as u32,
+        n_samples: n_samples as u32,
+        is_paired: 0,
+    };
+    // The emulator's buffers begin with a whole word.
+    Recorded {
+        is_paired: recorded.has_pairs(0).into(),
+        ..recorded
+    }
+}
 
 /// A view (batch, channel, transmit, sample) of any strides, permuted into memory full of `stale`; the launch's report.
 pub(crate) fn batch_inner<S: Instances<D>, D: Sample>(
@@ -49,22 +74,31 @@ pub(crate) fn batch_inner<S: Instances<D>, D: Sample>(
     let input = Buffer::new(&memory);
     let rows_of_transmit = rows.of_transmit(n_channels as u32, n_samples as u32) as usize;
     let output = Buffer::filled(stale, n_transmits * rows_of_transmit * pitch);
-    let parameters = Permute::<S, D> {
+    let recorded = Recorded {
         input: input.global(),
-        output: output.global_mut(),
-        scaling,
-        rows,
         origin,
         batch_stride: stride(0),
         channel_stride: stride(1),
         transmit_stride: stride(2),
         sample_stride: stride(3),
         n_batch: n_batch as u32,
+        n_channels: n_channels as u32,
+        n_samples: n_samples as u32,
+        is_paired: 0,
+    };
+    // The emulator's buffers begin with a whole word.
+    let recorded = Recorded {
+        is_paired: recorded.has_pairs(0).into(),
+        ..recorded
+    };
+    let parameters = Permute::<S, D> {
+        data: recorded,
+        output: output.global_mut(),
+        scaling,
+        rows,
         batch_pitch: pitch as u32,
         n_planes: 1,
         plane: Plane::High,
-        n_channels: n_channels as u32,
-        n_samples: n_samples as u32,
     };
     let tiles = n_transmits as u32 * sample_tiles::<D>(rows, n_channels as u32, n_samples as u32);
     let shape = Launch {
@@ -255,18 +289,10 @@ where
     let input = Buffer::new(data);
     let output = Buffer::filled([u32::MAX; 2], 2 * words.len());
     let parameters = PermuteRows::<S> {
-        input: input.global(),
+        data: dense(&input, [1, 1, 1, n]),
         output: output.global_mut(),
         scaling: Scaling::none(),
-        origin: 0,
-        batch_stride: n as i64,
-        channel_stride: n as i64,
-        transmit_stride: n as i64,
-        sample_stride: 1,
-        n_batch: 1,
         batch_pitch: 2,
-        n_channels: 1,
-        n_samples: n as u32,
     };
     let shape = Launch {
         grid: [sample_tiles::<D>(n as u32), 1, 1],

@@ -6,6 +6,7 @@ pub mod geometry;
 pub mod output;
 pub mod permute;
 pub mod permute_rows;
+pub mod recorded;
 pub mod sample;
 pub mod scale;
 pub mod voxel;

@@ -10,14 +10,14 @@
 //! | result | every element is written once; padding and rows of zeros are 0; a batch item with a sample that is not finite as it is stored is marked |
 //!
 //! A warp reads consecutive samples of a batch item and writes consecutive batch items of a sample, a word or a pair of
-//! words a lane. Both ways the lanes of a warp meet different banks. A thread asks for all of its samples before it looks
-//! at the first: there is little else to do while they come.
+//! words a lane. Both ways the lanes of a warp meet different banks.
 
 use super::batch::Rows;
+use super::recorded::{Recorded, Tile, WARP, row_in_words};
 use super::sample::Sample;
 use super::scale::{Plane, Scaling, Stored};
 use cuda_std::half::F16;
-use cuda_std::{Element, Global, GlobalMut, Parameters, Resources, Shared, thread};
+use cuda_std::{Element, GlobalMut, Parameters, Resources, Shared, thread};
 use num_complex::Complex;
 
 /// Threads of a block.
@@ -27,9 +27,6 @@ pub const THREADS: u32 = 256;
 pub const fn tile_samples<D>() -> u32 {
     reads::<D>() as u32 * THREADS / tile_items::<D>()
 }
-
-/// Lanes of a warp.
-const WARP: u32 = 32;
 
 /// Batch items of a tile: a warp's words.
 pub const fn tile_items<D>() -> u32 {
@@ -49,7 +46,7 @@ pub const fn sample_tiles<D>(rows: Rows, n_channels: u32, n_samples: u32) -> u32
 
 /// Bytes of shared memory.
 pub const fn shared_bytes<D>() -> u32 {
-    tile_samples::<D>() * pitch::<D>() * size_of::<D>() as u32
+    row::<D>(tile_samples::<D>()) * size_of::<D>() as u32
 }
 
 /// Items that a lane writes at once: half-words come in pairs.
@@ -57,45 +54,30 @@ const fn items_per_word<D>() -> u32 {
     if size_of::<D>() == 2 { 2 } else { 1 }
 }
 
-/// Items from sample to sample in shared memory.
-const fn pitch<D>() -> u32 {
-    tile_items::<D>() + items_per_word::<D>()
+/// Where a sample's items are in shared memory, in items.
+#[inline(always)]
+const fn row<D>(sample: u32) -> u32 {
+    row_in_words(sample, WARP + 1) * items_per_word::<D>()
 }
 
 /// The kernel's parameters.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Permute<S, D> {
-    /// The memory of the channel data.
-    pub input: Global<S>,
+    /// The channel data.
+    pub data: Recorded<S>,
     /// The result, `(transmit, channel, sample, batch)`, with the rows of zeros.
     pub output: GlobalMut<D>,
     /// What happens to the values on the way.
     pub scaling: Scaling,
     /// The rows of zeros.
     pub rows: Rows,
-    /// Where in `input` the first sample of all is.
-    pub origin: i64,
-    /// Elements between two batch items of the input.
-    pub batch_stride: i64,
-    /// Elements between two channels of the input.
-    pub channel_stride: i64,
-    /// Elements between two transmits of the input.
-    pub transmit_stride: i64,
-    /// Elements between two samples of the input.
-    pub sample_stride: i64,
-    /// Batch items.
-    pub n_batch: u32,
     /// Batch items of the result, padding included.
     pub batch_pitch: u32,
     /// Planes of the result: each sample has the whole batch's highs, and then perhaps the lows.
     pub n_planes: u32,
     /// The plane that is written.
     pub plane: Plane,
-    /// Receive channels.
-    pub n_channels: u32,
-    /// Samples a channel.
-    pub n_samples: u32,
 }
 
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
@@ -111,15 +93,18 @@ unsafe impl<S: Element, D: Element> Parameters for Permute<S, D> {}
 unsafe fn permute<S: Stored<D>, D: Sample, const GROUPS: usize, const READS: usize>(p: Permute<S, D>) {
     const { assert!(GROUPS * READS == reads::<D>()) };
     let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
-    let rows_of_channel = p.rows.of_channel(p.n_samples);
-    let tiles = sample_tiles::<D>(p.rows, p.n_channels, p.n_samples);
+    let Recorded {
+        n_channels, n_samples, ..
+    } = p.data;
+    let rows_of_channel = p.rows.of_channel(n_samples);
+    let tiles = sample_tiles::<D>(p.rows, n_channels, n_samples);
     let (transmit, tile) = (thread::block_idx_x() / tiles, thread::block_idx_x() % tiles);
     let tiles_of_channel = rows_of_channel.div_ceil(tile_samples::<D>());
     let (channel, first_sample) = (tile / tiles_of_channel, tile % tiles_of_channel * tile_samples::<D>());
     let first_item = thread::block_idx_y() * tile_items::<D>();
-    let first_row = u64::from(transmit) * p.rows.of_transmit(p.n_channels, p.n_samples);
+    let first_row = u64::from(transmit) * p.rows.of_transmit(n_channels, n_samples);
     // The last tile has no channel.
-    if channel == p.n_channels {
+    if channel == n_channels {
         // SAFETY: the caller's promise.
         unsafe { write_zeros(&p, first_item, first_row, warp, lane) };
         if transmit == 0 {
@@ -129,45 +114,34 @@ unsafe fn permute<S: Stored<D>, D: Sample, const GROUPS: usize, const READS: usi
         return;
     }
     // SAFETY: the launch gives as much.
-    let tile = unsafe { Shared::<D>::new(0, tile_samples::<D>() * pitch::<D>()) };
-    let at = p.origin
-        + i64::from(transmit) * p.transmit_stride
-        + i64::from(channel) * p.channel_stride
-        + i64::from(first_sample) * p.sample_stride;
-    // Where in the tile a thread's samples are: a warp's are 32 neighbours of an item, then the next 32, then another item's.
-    let parts = tile_samples::<D>() / WARP;
-    let place = |read: usize| {
-        let (item, part) = (read as u32 / parts, read as u32 % parts);
-        [part * WARP + lane, item * (THREADS / WARP) + warp]
-    };
-    let mut values = [[S::ZERO; READS]; GROUPS];
-    cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
-        let [sample, item] = place(GROUP * READS + READ);
-        if first_sample + sample < p.n_samples && first_item + item < p.n_batch {
-            let of_sample = i64::from(sample) * p.sample_stride;
-            let of_item = i64::from(first_item + item) * p.batch_stride;
-            // SAFETY: all four indices are in range.
-            values[GROUP][READ] = unsafe { p.input.load((at + of_sample + of_item) as u64) };
-        }
-    }); } });
+    let shared = unsafe { Shared::<D>::new(0, shared_bytes::<D>() / size_of::<D>() as u32) };
+    let tile = Tile::<S, THREADS>::new(
+        &p.data,
+        [transmit, channel],
+        first_sample,
+        first_item,
+        tile_samples::<D>(),
+    );
+    // SAFETY: the caller's promise.
+    let values = unsafe { tile.read::<GROUPS, READS>() };
     let mut factor = 1.0;
     cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
         let read = GROUP * READS + READ;
-        let [sample, item] = place(read);
-        if (read as u32).is_multiple_of(parts) && first_item + item < p.n_batch {
+        let [sample, item] = tile.place(read);
+        if tile.begins_item(read) && tile.has_item(item) {
             // SAFETY: the item is one of the scaling's arrays.
             factor = unsafe { p.scaling.factor(first_item + item) };
         }
         let stored = values[GROUP][READ].stored(factor, p.plane);
         // SAFETY: a place of the tile that is this thread's.
-        unsafe { tile.store(sample * pitch::<D>() + item, stored) };
+        unsafe { shared.store(row::<D>(sample) + item, stored) };
     }); } });
     if p.scaling.is_marking != 0 {
         cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
-            let [sample, item] = place(GROUP * READS + READ);
+            let [sample, item] = tile.place(GROUP * READS + READ);
             // SAFETY: a place of the tile that this thread wrote.
-            let stored = unsafe { tile.load(sample * pitch::<D>() + item) };
-            if !S::is_finite(stored) && first_item + item < p.n_batch {
+            let stored = unsafe { shared.load(row::<D>(sample) + item) };
+            if !S::is_finite(stored) && tile.has_item(item) {
                 // SAFETY: the item is one of the scaling's arrays.
                 unsafe { p.scaling.mark(first_item + item) };
             }
@@ -182,23 +156,22 @@ unsafe fn permute<S: Stored<D>, D: Sample, const GROUPS: usize, const READS: usi
     let n_rows = rows_of_channel - first_sample;
     let first_row = first_row + u64::from(p.rows.margin + channel * rows_of_channel + first_sample);
     // Samples of the tile, from warp to warp.
-    let mut row = warp;
-    let mut to = p.place(first_row + u64::from(row), item);
+    let mut sample = warp;
+    let mut to = p.place(first_row + u64::from(sample), item);
     let step = u64::from(THREADS / WARP * p.n_planes) * u64::from(p.batch_pitch);
-    let mut from = row * pitch::<D>() + lane * items_per_word::<D>();
-    while row < tile_samples::<D>() && row < n_rows {
+    while sample < tile_samples::<D>() && sample < n_rows {
+        let from = row::<D>(sample) + lane * items_per_word::<D>();
         // SAFETY: row and item are in range and this thread's; pairs begin at even places of both memories.
         unsafe {
             if items_per_word::<D>() == 2 {
-                let pairs = Shared::<u32>::new(0, tile_samples::<D>() * pitch::<D>() / 2);
+                let pairs = Shared::<u32>::new(0, shared_bytes::<D>() / 4);
                 p.output.cast::<u32>().store(to / 2, pairs.load(from / 2));
             } else {
-                p.output.store(to, tile.load(from));
+                p.output.store(to, shared.load(from));
             }
         }
-        row += THREADS / WARP;
+        sample += THREADS / WARP;
         to += step;
-        from += THREADS / WARP * pitch::<D>();
     }
 }
 
@@ -222,7 +195,7 @@ unsafe fn write_zeros<S: Sample, D: Sample>(p: &Permute<S, D>, first_item: u32, 
         let row_of_transmit = if row < p.rows.margin {
             row
         } else {
-            p.rows.before_silence(p.n_channels, p.n_samples) + row - p.rows.margin
+            p.rows.before_silence(p.data.n_channels, p.data.n_samples) + row - p.rows.margin
         };
         for part in 0..items_per_word::<D>() {
             let item = first_item + part * WARP + lane;
@@ -246,7 +219,7 @@ unsafe fn write_zeros<S: Sample, D: Sample>(p: &Permute<S, D>, first_item: u32, 
 #[inline(always)]
 unsafe fn write_inverses<S: Sample, D: Sample>(p: &Permute<S, D>, first_item: u32) {
     let item = first_item + thread::thread_idx_x();
-    if p.plane == Plane::High && thread::thread_idx_x() < tile_items::<D>() && item < p.n_batch {
+    if p.plane == Plane::High && thread::thread_idx_x() < tile_items::<D>() && item < p.data.n_batch {
         // SAFETY: the item is in range, and this thread's own.
         unsafe { p.scaling.write_inverse(item) };
     }
@@ -257,7 +230,7 @@ macro_rules! instances {
         cuda_std::kernels! { $(
             /// To batch-inner; the types are in the name.
             $name(p: Permute<$input, $output>),
-            threads THREADS, blocks 1,
+            threads THREADS, blocks 4,
             resources Resources { registers: $registers, barriers: 1, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
@@ -296,14 +269,14 @@ cuda_std::on_host! {
 }
 
 instances! {
-    permute_i16: i16 => i16, 2 of 16, 60;
-    permute_f16: F16 => F16, 2 of 16, 68;
-    permute_f32: f32 => f32, 1 of 16, 50;
+    permute_i16: i16 => i16, 2 of 16, 56;
+    permute_f16: F16 => F16, 2 of 16, 56;
+    permute_f32: f32 => f32, 1 of 16, 46;
     permute_ci16: Complex<i16> => Complex<i16>, 1 of 16, 44;
-    permute_cf16: Complex<F16> => Complex<F16>, 1 of 16, 48;
-    permute_cf32: Complex<f32> => Complex<f32>, 1 of 8, 48;
-    permute_f32_to_f16: f32 => F16, 2 of 16, 67;
+    permute_cf16: Complex<F16> => Complex<F16>, 1 of 16, 46;
+    permute_cf32: Complex<f32> => Complex<f32>, 1 of 8, 56;
+    permute_f32_to_f16: f32 => F16, 2 of 16, 64;
     permute_cf32_to_cf16: Complex<f32> => Complex<F16>, 1 of 16, 62;
-    permute_i16_to_f16: i16 => F16, 2 of 16, 72;
-    permute_ci16_to_cf16: Complex<i16> => Complex<F16>, 1 of 16, 62;
+    permute_i16_to_f16: i16 => F16, 2 of 16, 59;
+    permute_ci16_to_cf16: Complex<i16> => Complex<F16>, 1 of 16, 58;
 }

@@ -13,12 +13,13 @@
 //! | result | every row is written once; padding is 0; a batch item with a sample that is not finite as a half is marked |
 //!
 //! A warp reads consecutive samples of a batch item and writes consecutive batch items of a row. Both ways the lanes of a
-//! warp meet different banks. As in [`super::permute`], a thread asks for all of its samples before it looks at the first.
+//! warp meet different banks.
 
+use super::recorded::{Recorded, Tile, WARP, row_in_words};
 use super::sample::Sample;
 use super::scale::{Plane, Scaling, Stored};
 use cuda_std::half::F16;
-use cuda_std::{Element, Global, GlobalMut, Parameters, Resources, Shared, thread};
+use cuda_std::{Element, GlobalMut, Parameters, Resources, Shared, thread};
 use num_complex::Complex;
 
 /// Threads of a block.
@@ -32,15 +33,12 @@ pub const fn tile_samples<D: InRows>() -> u32 {
 /// Batch items of a tile.
 pub const ITEMS: u32 = 32;
 
-/// Lanes of a warp.
-const WARP: u32 = 32;
-
 /// Words from sample to sample in shared memory.
 const PITCH: u32 = ITEMS + 1;
 
 /// Bytes of shared memory.
 pub const fn shared_bytes<D: InRows>() -> u32 {
-    4 * tile_samples::<D>() * PITCH
+    4 * row_in_words(tile_samples::<D>(), PITCH)
 }
 
 /// Blocks along x for each channel and transmit.
@@ -105,30 +103,14 @@ impl InRows for F16 {
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct PermuteRows<S> {
-    /// The memory of the channel data.
-    pub input: Global<S>,
+    /// The channel data.
+    pub data: Recorded<S>,
     /// The rows, `(transmit, channel, row, batch)`.
     pub output: GlobalMut<[u32; 2]>,
     /// What happens to the values on the way.
     pub scaling: Scaling,
-    /// Where in `input` the first sample of all is.
-    pub origin: i64,
-    /// Elements between two batch items of the input.
-    pub batch_stride: i64,
-    /// Elements between two channels of the input.
-    pub channel_stride: i64,
-    /// Elements between two transmits of the input.
-    pub transmit_stride: i64,
-    /// Elements between two samples of the input.
-    pub sample_stride: i64,
-    /// Batch items.
-    pub n_batch: u32,
     /// Batch items of the rows, padding included; even.
     pub batch_pitch: u32,
-    /// Receive channels.
-    pub n_channels: u32,
-    /// Samples a channel.
-    pub n_samples: u32,
 }
 
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
@@ -143,60 +125,43 @@ unsafe impl<S: Element> Parameters for PermuteRows<S> {}
 unsafe fn permute_rows<S: Stored<D>, D: InRows, const GROUPS: usize, const READS: usize>(p: PermuteRows<S>) {
     const { assert!((GROUPS * READS) as u32 * THREADS == tile_samples::<D>() * ITEMS) };
     let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
-    let tiles = sample_tiles::<D>(p.n_samples);
+    let tiles = sample_tiles::<D>(p.data.n_samples);
     let (channel_of_all, first_sample) = (
         thread::block_idx_x() / tiles,
         thread::block_idx_x() % tiles * tile_samples::<D>(),
     );
-    let (transmit, channel) = (channel_of_all / p.n_channels, channel_of_all % p.n_channels);
+    let signal = [channel_of_all / p.data.n_channels, channel_of_all % p.data.n_channels];
     let first_item = thread::block_idx_y() * ITEMS;
     // SAFETY: the launch gives as much.
-    let tile = unsafe { Shared::<u32>::new(0, tile_samples::<D>() * PITCH) };
-    let at = p.origin
-        + i64::from(transmit) * p.transmit_stride
-        + i64::from(channel) * p.channel_stride
-        + i64::from(first_sample) * p.sample_stride;
-    // Where in the tile a thread's samples are: a warp's are 32 neighbours of an item, then the next 32, then another item's.
-    let parts = tile_samples::<D>() / WARP;
-    let place = |read: usize| {
-        let (item, part) = (read as u32 / parts, read as u32 % parts);
-        [part * WARP + lane, item * (THREADS / WARP) + warp]
-    };
-    let mut values = [[S::ZERO; READS]; GROUPS];
-    cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
-        let [sample, item] = place(GROUP * READS + READ);
-        if first_sample + sample < p.n_samples && first_item + item < p.n_batch {
-            let of_sample = i64::from(sample) * p.sample_stride;
-            let of_item = i64::from(first_item + item) * p.batch_stride;
-            // SAFETY: all four indices are in range.
-            values[GROUP][READ] = unsafe { p.input.load((at + of_sample + of_item) as u64) };
-        }
-    }); } });
+    let shared = unsafe { Shared::<u32>::new(0, shared_bytes::<D>() / 4) };
+    let tile = Tile::<S, THREADS>::new(&p.data, signal, first_sample, first_item, tile_samples::<D>());
+    // SAFETY: the caller's promise.
+    let values = unsafe { tile.read::<GROUPS, READS>() };
     let mut factor = 1.0;
     cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
         let read = GROUP * READS + READ;
-        let [sample, item] = place(read);
-        if (read as u32).is_multiple_of(parts) && first_item + item < p.n_batch {
+        let [sample, item] = tile.place(read);
+        if tile.begins_item(read) && tile.has_item(item) {
             // SAFETY: the item is one of the scaling's arrays.
             factor = unsafe { p.scaling.factor(first_item + item) };
         }
         let stored: D = values[GROUP][READ].stored(factor, Plane::High);
         // SAFETY: a place of the tile that is this thread's.
-        unsafe { tile.store(sample * PITCH + item, stored.word()) };
+        unsafe { shared.store(row_in_words(sample, PITCH) + item, stored.word()) };
     }); } });
     if p.scaling.is_marking != 0 {
         cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
-            let [sample, item] = place(GROUP * READS + READ);
+            let [sample, item] = tile.place(GROUP * READS + READ);
             // SAFETY: a place of the tile that this thread wrote.
-            let stored = D::of_word(unsafe { tile.load(sample * PITCH + item) });
-            if !S::is_finite(stored) && first_item + item < p.n_batch {
+            let stored = D::of_word(unsafe { shared.load(row_in_words(sample, PITCH) + item) });
+            if !S::is_finite(stored) && tile.has_item(item) {
                 // SAFETY: the item is one of the scaling's arrays.
                 unsafe { p.scaling.mark(first_item + item) };
             }
         }); } });
     }
     let item = first_item + thread::thread_idx_x();
-    if thread::block_idx_x() == 0 && thread::thread_idx_x() < ITEMS && item < p.n_batch {
+    if thread::block_idx_x() == 0 && thread::thread_idx_x() < ITEMS && item < p.data.n_batch {
         // SAFETY: the item is in range, and this thread's own.
         unsafe { p.scaling.write_inverse(item) };
     }
@@ -206,7 +171,7 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows, const GROUPS: usize, const READS
     if item >= p.batch_pitch {
         return;
     }
-    let rows_of_channel = p.n_samples.div_ceil(D::SAMPLES_PER_ROW);
+    let rows_of_channel = p.data.n_samples.div_ceil(D::SAMPLES_PER_ROW);
     let first_row = first_sample / D::SAMPLES_PER_ROW;
     let n_rows = rows_of_channel - first_row;
     // Rows of the tile, from warp to warp.
@@ -219,7 +184,7 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows, const GROUPS: usize, const READS
         let sample = |index: u32| {
             let sample = row * D::SAMPLES_PER_ROW + index.min(D::SAMPLES_PER_ROW - 1);
             // SAFETY: a row of the tile, which is behind the barrier.
-            unsafe { tile.load(sample * PITCH + lane) }
+            unsafe { shared.load(row_in_words(sample, PITCH) + lane) }
         };
         let samples = [sample(0), sample(1), sample(2), sample(3)];
         // SAFETY: row and item are in range and this thread's.
@@ -234,7 +199,7 @@ macro_rules! instances {
         cuda_std::kernels! { $(
             /// To rows; the types are in the name.
             $name(p: PermuteRows<$input>),
-            threads THREADS, blocks 1,
+            threads THREADS, blocks 4,
             resources Resources { registers: $registers, barriers: 1, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
@@ -261,8 +226,8 @@ cuda_std::on_host! {
 }
 
 instances! {
-    permute_rows_f16: F16 => F16, 2 of 16, 60;
-    permute_rows_cf16: Complex<F16> => Complex<F16>, 1 of 16, 46;
+    permute_rows_f16: F16 => F16, 2 of 16, 64;
+    permute_rows_cf16: Complex<F16> => Complex<F16>, 1 of 16, 42;
     permute_rows_i16_to_f16: i16 => F16, 2 of 16, 64;
     permute_rows_ci16_to_cf16: Complex<i16> => Complex<F16>, 1 of 16, 62;
     permute_rows_f32_to_f16: f32 => F16, 2 of 16, 60;

@@ -146,6 +146,12 @@ impl<T: Element> Tensor<T> {
     }
 
     #[cfg(feature = "cuda")]
+    /// Where the first element is.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn address(&self) -> usize {
+        self.pointer().addr()
+    }
+
     pub(super) fn pointer(&self) -> *const T {
         match &self.storage {
             Storage::Host(values) => values.as_ptr(),

@@ -7,6 +7,7 @@ use crate::{Error, Result};
 use cuda_std::{Global, GlobalMut, Kernel, Launch};
 use kernels::das::batch::{Rows, SLACK_VECTORS};
 use kernels::das::permute::{self, Permute};
+use kernels::das::recorded::Recorded;
 use kernels::das::sample::Sample as DeviceSample;
 use kernels::das::scale::{self, Clear, Peak, Plane, Scaling, Source};
 use std::ops::Range;
@@ -236,21 +237,13 @@ impl<T: Sample> CudaDas<T> {
             permute::sample_tiles::<D>(layout.rows, n_channels, n_samples).saturating_mul(parts.n_transmits as u32);
         let scaling = self.scaling(room, layout, pass)?;
         let parameters = Permute::<T::Device, D> {
-            input: call.data.global("the channel data")?,
+            data: self.recorded(call, pass)?,
             output: room.samples_mut()?,
             scaling,
             rows: layout.rows,
-            origin: pass.start as i64 * call.strides.batch as i64,
-            batch_stride: call.strides.batch as i64,
-            channel_stride: call.strides.channel as i64,
-            transmit_stride: call.strides.transmit as i64,
-            sample_stride: 1,
-            n_batch: pass.len() as u32,
             batch_pitch: pitch as u32,
             n_planes: layout.planes as u32,
             plane: Plane::High,
-            n_channels,
-            n_samples,
         };
         let shape = Launch {
             grid: [tiles, (pitch as u32).div_ceil(permute::tile_items::<D>()), 1],
@@ -262,6 +255,24 @@ impl<T: Sample> CudaDas<T> {
             self.cuda.launch(kernel, shape, parameters, call.stream)?;
         }
         Ok(())
+    }
+
+    /// The batch items `pass` of a call, for a kernel that reads them.
+    pub(super) fn recorded(&self, call: &Call<'_, T>, pass: &Range<usize>) -> Result<Recorded<T::Device>> {
+        let recorded = Recorded {
+            input: call.data.global("the channel data")?,
+            origin: pass.start as i64 * call.strides.batch as i64,
+            batch_stride: call.strides.batch as i64,
+            channel_stride: call.strides.channel as i64,
+            transmit_stride: call.strides.transmit as i64,
+            sample_stride: 1,
+            n_batch: pass.len() as u32,
+            n_channels: self.parameters.parts.n_channels as u32,
+            n_samples: call.strides.n_samples as u32,
+            is_paired: 0,
+        };
+        let is_paired = u32::from(recorded.has_pairs(call.data.address()));
+        Ok(Recorded { is_paired, ..recorded })
     }
 
     /// Where the scale of values comes from.

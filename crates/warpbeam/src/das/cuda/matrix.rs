@@ -331,18 +331,10 @@ impl<T: Sample> CudaDas<T> {
         let n_samples = call.strides.n_samples as u32;
         let signals = (parts.n_channels * parts.n_transmits) as u32;
         let parameters = PermuteRows::<T::Device> {
-            input: call.data.global("the channel data")?,
+            data: self.recorded(call, pass)?,
             scaling: self.scaling(room, layout, pass)?,
             output: room.samples_mut()?,
-            origin: pass.start as i64 * call.strides.batch as i64,
-            batch_stride: call.strides.batch as i64,
-            channel_stride: call.strides.channel as i64,
-            transmit_stride: call.strides.transmit as i64,
-            sample_stride: 1,
-            n_batch: pass.len() as u32,
             batch_pitch: pitch,
-            n_channels: parts.n_channels as u32,
-            n_samples,
         };
         let shape = Launch {
             grid: [
