@@ -5,7 +5,9 @@
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx))]
 
+pub mod copy;
 pub mod das;
+pub mod index;
 pub mod probe;
 
 use cuda_std::KernelInfo;
@@ -18,6 +20,10 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     das::permute::KERNELS,
     das::permute_rows::KERNELS,
     das::scale::KERNELS,
+    copy::flat::KERNELS,
+    copy::tiles::KERNELS,
+    copy::pairs::KERNELS,
+    index::KERNELS,
     probe::KERNELS,
 ];
 

@@ -17,6 +17,7 @@ mod layout;
 mod stream;
 mod tensor;
 mod transfer;
+mod view;
 
 pub use backend::Backend;
 #[cfg(feature = "cuda")]
@@ -25,6 +26,7 @@ pub use element::Element;
 pub use error::DeviceError;
 pub use stream::{Event, Stream};
 pub use tensor::Tensor;
+pub use view::TensorView;
 
 pub(crate) use host::zeroed;
 
