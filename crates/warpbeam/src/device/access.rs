@@ -155,6 +155,9 @@ impl<T: Element> Tensor<T> {
 
     /// Lowest and highest offset from the first element; it was checked that they fit.
     pub(super) fn span(&self) -> (isize, isize) {
+        if self.is_empty() {
+            return (0, 0);
+        }
         layout::span(&self.shape, &self.strides).unwrap_or((0, 0))
     }
 

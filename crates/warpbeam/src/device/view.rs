@@ -199,8 +199,11 @@ impl<'a, T: Element> TensorView<'a, T> {
         super::transfer::strided_view(span, &self.shape, &self.strides).map_err(|_| too_many().into())
     }
 
-    /// Lowest and highest place of an element, counted from the tensor's first one.
+    /// Lowest and highest place of an element, counted from the tensor's first one; 0 where there is none.
     fn span(&self) -> (isize, isize) {
+        if self.is_empty() {
+            return (0, 0);
+        }
         let (lowest, highest) = layout::span(&self.shape, &self.strides).unwrap_or((0, 0));
         (self.offset + lowest, self.offset + highest)
     }
@@ -221,7 +224,7 @@ impl<'a, T: Element> TensorView<'a, T> {
         let pointer = self.tensor.pointer().wrapping_offset(lowest);
         // SAFETY: a view stays within its tensor, whose elements are there by the invariant of its storage, gaps included;
         // the borrow of the tensor for the call that launches and its drop's wait keep them there while the kernel runs.
-        // The other size is a multiple of the element's, and the address is one of it.
+        // The other size is a multiple of the element's or a part of it, and the address is a multiple of it.
         Ok(unsafe { Global::new(pointer.cast::<T::Device>(), length).cast() })
     }
 

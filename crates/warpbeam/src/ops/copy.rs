@@ -45,7 +45,7 @@ pub fn contiguous_copy_into<'a, T: Element>(
     expect_backend(input.backend(), output.backend(), stream)?;
     #[cfg(feature = "cuda")]
     if let Some(cuda) = input.backend().as_cuda() {
-        return super::launch::Rows::of(&input, output)?.copy(cuda, &input, output, stream);
+        return super::launch::queue_moves(cuda, &input, output, None, stream);
     }
     let source = input.host("the tensor to copy")?;
     let target = output.host_array_mut("the output")?;
@@ -54,7 +54,7 @@ pub fn contiguous_copy_into<'a, T: Element>(
 }
 
 /// Copies in parallel, cut along the longest axis.
-fn assign<T: Element>(mut target: ArrayViewMutD<'_, T>, source: ArrayViewD<'_, T>) {
+pub(super) fn assign<T: Element>(mut target: ArrayViewMutD<'_, T>, source: ArrayViewD<'_, T>) {
     let threads = rayon::current_num_threads();
     let longest = (0..target.ndim()).max_by_key(|&axis| target.shape()[axis]);
     let (Some(axis), true) = (longest, target.len() >= SHARED_FROM && threads > 1) else {
