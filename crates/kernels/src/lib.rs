@@ -7,6 +7,7 @@
 
 pub mod copy;
 pub mod das;
+pub mod geometry;
 pub mod index;
 pub mod probe;
 
@@ -24,6 +25,7 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     copy::tiles::KERNELS,
     copy::pairs::KERNELS,
     index::KERNELS,
+    geometry::KERNELS,
     probe::KERNELS,
 ];
 

@@ -83,7 +83,9 @@ pub enum Error {
         n_elements: usize,
     },
     /// An index is no position of the axis that it is for.
-    #[error("the index at position {position} is {value}; it must be from 0 to below {axis_length}, the length of its axis")]
+    #[error(
+        "the index at position {position} is {value}; it must be from 0 to below {axis_length}, the length of its axis"
+    )]
     NoSuchPosition {
         /// Where among the indices: the first that is wrong.
         position: usize,

@@ -155,7 +155,9 @@ fn check(bytes: usize, strided: &Strided) -> Vec<(Way, Report)> {
         "{bytes} bytes, shape {:?}, strides {:?}, origin {}",
         strided.shape, strided.strides, strided.origin
     );
-    let input: Vec<u8> = (0..strided.length * bytes).map(|at| (at ^ at >> 8 ^ at >> 5) as u8).collect();
+    let input: Vec<u8> = (0..strided.length * bytes)
+        .map(|at| (at ^ at >> 8 ^ at >> 5) as u8)
+        .collect();
     let count: usize = strided.shape.iter().product();
     let parts = plan(&Arrangement {
         element_bytes: bytes,
@@ -225,7 +227,14 @@ fn transposes_touch_whole_sectors_and_all_banks() {
 #[test]
 fn edges_of_tiles_and_odd_lengths() {
     for bytes in [2, 4, 8, 16] {
-        for (rows, columns, gap) in [(33, 65, 0), (66, 70, 0), (8, 8, 0), (97, 34, 1), (34, 66, 2), (31, 130, 3)] {
+        for (rows, columns, gap) in [
+            (33, 65, 0),
+            (66, 70, 0),
+            (8, 8, 0),
+            (97, 34, 1),
+            (34, 66, 2),
+            (31, 130, 3),
+        ] {
             let shape = [columns, rows];
             let reports = check(bytes, &Strided::new(&shape, dense(&shape, &[1, 0], gap), 0));
             let has_even = bytes == 2 && (rows | columns | gap) % 2 == 0;
@@ -254,7 +263,16 @@ fn short_axes() {
 /// What is aligned moves 16 bytes at a time, also with gaps between rows.
 #[test]
 fn rows_move_in_wide_units() {
-    for (bytes, gap, unit) in [(2, 8, 16), (2, 4, 8), (2, 2, 4), (2, 1, 2), (4, 4, 16), (4, 3, 4), (8, 1, 8), (16, 1, 16)] {
+    for (bytes, gap, unit) in [
+        (2, 8, 16),
+        (2, 4, 8),
+        (2, 2, 4),
+        (2, 1, 2),
+        (4, 4, 16),
+        (4, 3, 4),
+        (8, 1, 8),
+        (16, 1, 16),
+    ] {
         let shape = [9, 32];
         let strided = Strided::new(&shape, dense(&shape, &[0, 1], gap), 0);
         let reports = check(bytes, &strided);

@@ -31,7 +31,9 @@ fn rows_are_gathered_and_scattered() {
         for (outer, rows, inner) in [(3, 40, 1), (2, 9, 33), (1, 70, 32), (5, 4, 6)] {
             let count = 2 * rows + 1;
             let places: Vec<i32> = (0..count).map(|_| rng.usize(..rows) as i32).collect();
-            let memory: Vec<u8> = std::iter::repeat_with(|| rng.u8(..)).take(outer * rows * inner * bytes).collect();
+            let memory: Vec<u8> = std::iter::repeat_with(|| rng.u8(..))
+                .take(outer * rows * inner * bytes)
+                .collect();
             let looked_up = Buffer::new(&places);
             // From an input whose rows and outer axis run backward.
             let [row, slab] = [inner as isize, (rows * inner) as isize];
@@ -66,7 +68,11 @@ fn rows_are_gathered_and_scattered() {
             for o in 0..outer {
                 for (r, &target) in targets.to_vec().iter().enumerate() {
                     let expected = of(&memory, rows, o, rows - 1 - r);
-                    assert_eq!(of(&output, 2 * rows, o, target as usize), expected, "{bytes} bytes, row {r}");
+                    assert_eq!(
+                        of(&output, 2 * rows, o, target as usize),
+                        expected,
+                        "{bytes} bytes, row {r}"
+                    );
                     let beyond = of(&output, 2 * rows, o, rows + r);
                     assert!(beyond.iter().all(|&byte| byte == 0xa5), "what no index names stays");
                 }
@@ -89,8 +95,12 @@ fn sums<T: Instance + PartialEq + std::fmt::Debug>(number: impl Fn(i32) -> T) {
     rng.shuffle(&mut targets);
     targets.truncate(lists);
     let small = |rng: &mut fastrand::Rng| rng.i32(-9..=9);
-    let input: Vec<i32> = std::iter::repeat_with(|| small(&mut rng)).take(outer * rows * inner).collect();
-    let before: Vec<i32> = std::iter::repeat_with(|| small(&mut rng)).take(outer * length as usize * inner).collect();
+    let input: Vec<i32> = std::iter::repeat_with(|| small(&mut rng))
+        .take(outer * rows * inner)
+        .collect();
+    let before: Vec<i32> = std::iter::repeat_with(|| small(&mut rng))
+        .take(outer * length as usize * inner)
+        .collect();
     let numbers = |values: &[i32]| Buffer::new(&values.iter().map(|&value| number(value)).collect::<Vec<T>>());
     let (memory, output) = (numbers(&input), numbers(&before));
     let (places, begins, listed) = (Buffer::new(&targets), Buffer::new(&starts), Buffer::new(&sources));
@@ -137,7 +147,11 @@ fn rows_are_summed() {
 
 #[test]
 fn the_first_bad_index_is_found() {
-    for (bad, expected) in [(&[][..], NONE), (&[(700, -1), (300, 50)], 300), (&[(0, 7), (999, i32::MIN)], 0)] {
+    for (bad, expected) in [
+        (&[][..], NONE),
+        (&[(700, -1), (300, 50)], 300),
+        (&[(0, 7), (999, i32::MIN)], 0),
+    ] {
         let mut indices: Vec<i32> = (0..1000).map(|index| index % 7).collect();
         for &(position, value) in bad {
             indices[position] = value;

@@ -8,6 +8,7 @@ mod das_inputs;
 mod das_voxel;
 mod das_window;
 mod far;
+mod geometry;
 mod index;
 mod payload;
 mod permute;

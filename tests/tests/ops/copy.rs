@@ -29,11 +29,25 @@ fn any_strides<T: Value>(backend: &Backend) {
 fn transposes<T: Value>(backend: &Backend) {
     let mut rng = rng();
     let stream = backend.stream().unwrap();
-    for shape in [[1, 1], [8, 8], [64, 64], [65, 31], [130, 258], [3, 2000], [2000, 3], [1, 700], [97, 1024]] {
+    for shape in [
+        [1, 1],
+        [8, 8],
+        [64, 64],
+        [65, 31],
+        [130, 258],
+        [3, 2000],
+        [2000, 3],
+        [1, 700],
+        [97, 1024],
+    ] {
         let array = ndarray::Array2::from_shape_simple_fn(shape, || T::random(&mut rng));
         let matrix = Tensor::from_array(backend, &array).unwrap();
         let copy = contiguous_copy(matrix.view().permuted_axes(&[1, 0]).unwrap(), &stream).unwrap();
-        assert_same_bits(&format!("{shape:?}"), &copy.to_array().unwrap(), &array.t().to_owned().into_dyn());
+        assert_same_bits(
+            &format!("{shape:?}"),
+            &copy.to_array().unwrap(),
+            &array.t().to_owned().into_dyn(),
+        );
     }
 }
 
@@ -45,7 +59,11 @@ fn small<T: Value>(backend: &Backend) {
     assert_eq!(copy.shape(), [2, 3, 0]);
     let one = ndarray::arr0(T::stale()).into_dyn();
     let tensor = Tensor::from_array(backend, &one).unwrap();
-    assert_same_bits("one", &contiguous_copy(&tensor, &stream).unwrap().to_array().unwrap(), &one);
+    assert_same_bits(
+        "one",
+        &contiguous_copy(&tensor, &stream).unwrap().to_array().unwrap(),
+        &one,
+    );
 }
 
 on_every_backend_and_value! {

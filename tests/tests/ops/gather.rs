@@ -49,7 +49,10 @@ fn a_row_of_a_matrix(backend: &Backend) {
         gather(&tensor, axis, &indices, &stream).unwrap().to_array().unwrap()
     };
     assert_eq!(take(0, 1, 4), ndarray::arr2(&[[10.0, 11.0, 12.0]]).into_dyn());
-    assert_eq!(take(1, 2, 3), ndarray::arr2(&[[2.0], [12.0], [22.0], [32.0]]).into_dyn());
+    assert_eq!(
+        take(1, 2, 3),
+        ndarray::arr2(&[[2.0], [12.0], [22.0], [32.0]]).into_dyn()
+    );
 }
 
 integration_tests::on_every_backend! {

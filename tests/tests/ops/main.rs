@@ -3,7 +3,9 @@
 mod bad_input;
 mod copy;
 mod gather;
+mod geometry;
 mod scatter;
+mod speed;
 mod strided;
 mod values;
 

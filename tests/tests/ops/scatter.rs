@@ -24,7 +24,10 @@ fn any_axis<T: Value>(backend: &Backend) {
         let before = by_place(&new, |_| T::stale()).map(|_| T::random(&mut rng));
         let sources = |place: &[usize]| -> Vec<T> {
             let mut from = place.to_vec();
-            let of_target = places.iter().enumerate().filter(|(_, target)| **target as usize == place[axis]);
+            let of_target = places
+                .iter()
+                .enumerate()
+                .filter(|(_, target)| **target as usize == place[axis]);
             of_target
                 .map(|(source, _)| {
                     from[axis] = source;

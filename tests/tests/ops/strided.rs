@@ -114,7 +114,11 @@ impl<T: Value> Strided<T> {
                     new[single] = rng.usize(2..=4);
                 }
                 self.expected = by_place(&new, |place| {
-                    let from: Vec<_> = place.iter().zip(&shape).map(|(&at, &length)| at.min(length - 1)).collect();
+                    let from: Vec<_> = place
+                        .iter()
+                        .zip(&shape)
+                        .map(|(&at, &length)| at.min(length - 1))
+                        .collect();
                     old[&from[..]]
                 });
                 Step::Broadcast(new)

@@ -84,7 +84,12 @@ mod tests {
             let last = (UNITS_BELOW - 1) / divisor;
             for quotient in [0, 1, 2, last / 2, last.saturating_sub(1), last] {
                 let first = u64::from(quotient) * u64::from(divisor);
-                for number in [first.saturating_sub(1), first, first + 1, first + u64::from(divisor) - 1] {
+                for number in [
+                    first.saturating_sub(1),
+                    first,
+                    first + 1,
+                    first + u64::from(divisor) - 1,
+                ] {
                     if number < u64::from(UNITS_BELOW) {
                         let number = number as u32;
                         assert_eq!(

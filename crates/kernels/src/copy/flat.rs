@@ -172,8 +172,8 @@ cuda_std::on_host! {
 }
 
 instances! {
-    copy_flat_2: u16, 8, 64;
-    copy_flat_4: u32, 8, 64;
-    copy_flat_8: [u32; 2], 4, 48;
-    copy_flat_16: [u32; 4], 4, 48;
+    copy_flat_2: u16, 8, 96;
+    copy_flat_4: u32, 4, 64;
+    copy_flat_8: [u32; 2], 4, 64;
+    copy_flat_16: [u32; 4], 4, 64;
 }

@@ -120,9 +120,8 @@ unsafe fn tiles<U: Element + Default, const LOADS: usize>(p: Tiles<U>) {
     let tile = unsafe { Shared::<U>::new(0, columns_of_tile * pitch::<U>()) };
     let mut values = [U::default(); LOADS];
     let row = first_row + lane;
-    let at = place.from
-        + i64::from(row) * p.rows.input_stride
-        + i64::from(first_column + warp) * p.columns.input_stride;
+    let at =
+        place.from + i64::from(row) * p.rows.input_stride + i64::from(first_column + warp) * p.columns.input_stride;
     let step = i64::from(WARPS) * p.columns.input_stride;
     cuda_std::unroll!(LOAD in 0..LOADS {
         let column = first_column + warp + LOAD as u32 * WARPS;

@@ -74,7 +74,9 @@ pub enum DeviceError {
         shape: Vec<usize>,
     },
     /// A range leaves its axis.
-    #[error("{range:?} is no range of axis {axis}, which has {length} positions; it must begin before it ends, at {length} at most")]
+    #[error(
+        "{range:?} is no range of axis {axis}, which has {length} positions; it must begin before it ends, at {length} at most"
+    )]
     NoSuchRange {
         /// The range.
         range: std::ops::Range<usize>,

@@ -228,7 +228,22 @@ impl<'a, T: Element> TensorView<'a, T> {
         Ok(unsafe { Global::new(pointer.cast::<T::Device>(), length).cast() })
     }
 
-    /// Address of the lowest element, and how many elements behind it the one of index 0 along all axes is.
+    /// Queues the copy of a contiguous view to a contiguous tensor of as many elements.
+    #[cfg(feature = "cuda")]
+    pub(crate) fn copy_dense(&self, cuda: &super::Cuda, output: &mut Tensor<T>, stream: &super::Stream) -> Result<()> {
+        output.expect_contiguous("the output")?;
+        let queue = stream.on(cuda)?;
+        if self.is_empty() {
+            return Ok(());
+        }
+        let count = self.len().min(output.len());
+        let (source, target) = (self.address() as u64, output.pointer().addr() as u64);
+        // SAFETY: the elements of a contiguous view lie one after the other from its first, which is its lowest, on; so do
+        // those of the output, which is borrowed exclusively and so is not the view's tensor.
+        Ok(unsafe { cuda.copy(target, source, super::host::bytes::<T>(count), queue) }?)
+    }
+
+    /// Address of the lowest element.
     #[cfg(feature = "cuda")]
     pub(crate) fn address(&self) -> usize {
         self.tensor.pointer().wrapping_offset(self.span().0).addr()

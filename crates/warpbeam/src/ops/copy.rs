@@ -14,10 +14,7 @@ const SHARED_FROM: usize = 1 << 16;
 /// # Errors
 ///
 /// As [`contiguous_copy_into`], and [`Error::OutOfMemory`](crate::Error::OutOfMemory).
-pub fn contiguous_copy<'a, T: Element>(
-    input: impl Into<TensorView<'a, T>>,
-    stream: &Stream,
-) -> Result<Tensor<T>> {
+pub fn contiguous_copy<'a, T: Element>(input: impl Into<TensorView<'a, T>>, stream: &Stream) -> Result<Tensor<T>> {
     let input = input.into();
     let mut output = Tensor::unset(input.backend(), input.shape())?;
     contiguous_copy_into(input, &mut output, stream)?;
@@ -45,6 +42,9 @@ pub fn contiguous_copy_into<'a, T: Element>(
     expect_backend(input.backend(), output.backend(), stream)?;
     #[cfg(feature = "cuda")]
     if let Some(cuda) = input.backend().as_cuda() {
+        if input.is_contiguous() {
+            return input.copy_dense(cuda, output, stream);
+        }
         return super::launch::queue_moves(cuda, &input, output, None, stream);
     }
     let source = input.host("the tensor to copy")?;

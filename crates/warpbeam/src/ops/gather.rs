@@ -85,7 +85,11 @@ fn gather_on_cpu<T: Element>(
         return;
     }
     if axis + 1 == source.ndim() {
-        let lines: Vec<_> = target.lanes_mut(Axis(axis)).into_iter().zip(source.lanes(Axis(axis))).collect();
+        let lines: Vec<_> = target
+            .lanes_mut(Axis(axis))
+            .into_iter()
+            .zip(source.lanes(Axis(axis)))
+            .collect();
         lines.into_par_iter().for_each(|(mut target, source)| {
             for (value, &position) in target.iter_mut().zip(positions) {
                 *value = source[position as usize];

@@ -82,8 +82,7 @@ fn queue_part<T: Element, U: tiles::Unit>(
             cuda.launch(&U::flat_kernel(), shape, parameters, stream)
         }
         Way::Tiles => {
-            let (parameters, shape) =
-                part.tiles::<U>(input.global_units()?, output.global_units_mut("the output")?);
+            let (parameters, shape) = part.tiles::<U>(input.global_units()?, output.global_units_mut("the output")?);
             cuda.launch(&U::tiles_kernel(), shape, parameters, stream)
         }
         Way::Pairs => {

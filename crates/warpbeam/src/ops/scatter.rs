@@ -162,7 +162,9 @@ pub fn scatter_add_into<'a, T: Summand>(
                 value.add_to(sums);
             }
         }
-        row.iter_mut().zip(&sums).for_each(|(value, sums)| *value = T::from_sums(*sums));
+        row.iter_mut()
+            .zip(&sums)
+            .for_each(|(value, sums)| *value = T::from_sums(*sums));
     })
 }
 
