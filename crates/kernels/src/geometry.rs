@@ -114,7 +114,7 @@ unsafe fn pairs<R: Real>(p: Pairs<R>) {
     while dimension < n_dimensions {
         // SAFETY: a coordinate of a point.
         let coordinate = unsafe { p.columns.load(of_column + dimension) };
-        cuda_std::unroll!(ROW in 0..COUNT {
+        cuda_std::unroll!(ROW in [0, 1, 2, 3, 4, 5, 6, 7] {
             // What is beyond the last row goes its way.
             let row = u64::from((ROW as u32).min(n_rows - 1));
             // SAFETY: as above.
@@ -124,7 +124,7 @@ unsafe fn pairs<R: Real>(p: Pairs<R>) {
         dimension += 1;
     }
     let to = (item * u64::from(p.n_rows) + u64::from(first_row)) * u64::from(p.n_columns) + u64::from(column);
-    cuda_std::unroll!(ROW in 0..COUNT {
+    cuda_std::unroll!(ROW in [0, 1, 2, 3, 4, 5, 6, 7] {
         if (ROW as u32) < n_rows {
             // SAFETY: row and column are in range and this thread's.
             unsafe { p.output.store(to + ROW as u64 * u64::from(p.n_columns), sums[ROW].sqrt()) };

@@ -197,7 +197,7 @@ macro_rules! instances {
                 /// Sums of the type in the name.
                 $name(p: Sum<$type>),
                 threads THREADS, blocks 1,
-                resources Resources { registers: 48, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+                resources Resources { registers: 64, barriers: 0, warp_operations: 0, matrix_operations: 0 },
                 {
                     // SAFETY: the launching side's promise.
                     unsafe { sum::<$type>(p) }

@@ -1,7 +1,7 @@
 //! Copies of arrays with any strides: every element in its place, whole sectors, no bank conflicts.
 
 use bytemuck::Pod;
-use cuda_std::emulator::{Buffer, Instruction, Report, launch};
+use cuda_std::emulator::{Buffer, Instruction, Report, Traffic, launch};
 use cuda_std::{Global, Kernel, Launch, Parameters};
 use fastrand::Rng;
 use integration_tests::random::rng;
@@ -193,13 +193,13 @@ fn any_strides() {
     }
 }
 
-/// Traffic of all launches by one instruction: bytes of a sector of 32, and conflicts.
-fn traffic(reports: &[(Way, Report)], instruction: Instruction) -> (f64, u64) {
-    let mut sum = cuda_std::emulator::Traffic::default();
+/// Traffic of all launches by one instruction.
+fn traffic(reports: &[(Way, Report)], instruction: Instruction) -> Traffic {
+    let mut sum = Traffic::default();
     for (_, report) in reports {
         sum += report.traffic(instruction);
     }
-    (sum.bytes_per_sector(), sum.bank_conflicts)
+    sum
 }
 
 #[test]
@@ -215,10 +215,15 @@ fn transposes_touch_whole_sectors_and_all_banks() {
             let ways: Vec<_> = reports.iter().map(|(way, _)| *way).collect();
             assert_eq!(ways, [way], "{bytes} bytes, {shape:?}");
             for instruction in [Instruction::GlobalLoad, Instruction::GlobalStore] {
-                assert_eq!(traffic(&reports, instruction).0, 32.0, "{bytes} bytes, {shape:?}");
+                let traffic = traffic(&reports, instruction);
+                assert_eq!(traffic.bytes, 32 * traffic.sectors, "{bytes} bytes, {shape:?}");
             }
             for instruction in [Instruction::SharedLoad, Instruction::SharedStore] {
-                assert_eq!(traffic(&reports, instruction).1, 0, "{bytes} bytes, {shape:?}");
+                assert_eq!(
+                    traffic(&reports, instruction).bank_conflicts,
+                    0,
+                    "{bytes} bytes, {shape:?}"
+                );
             }
         }
     }

@@ -62,7 +62,7 @@ fn copies(backend: &Backend) {
 
 fn indices(backend: &Backend) {
     let stream = backend.stream().unwrap();
-    let new = |places: &[i32], length| Indices::new(backend, Array1::from(places.to_vec()).view(), length);
+    let new = |places: &[i32], length| Indices::new(backend, &Array1::from(places.to_vec()), length);
     let there = |places: &[i32], length| {
         let tensor = Tensor::from_array(backend, &Array1::from(places.to_vec())).unwrap();
         Indices::from_tensor(tensor, length, &stream)
@@ -89,7 +89,7 @@ fn indices(backend: &Backend) {
 fn rows(backend: &Backend) {
     let stream = backend.stream().unwrap();
     let tensor = Tensor::<f32>::zeros(backend, &[2, 3]).unwrap();
-    let indices = Indices::new(backend, ndarray::arr1(&[0, 2, 2, 1]).view(), 3).unwrap();
+    let indices = Indices::new(backend, &ndarray::arr1(&[0, 2, 2, 1]), 3).unwrap();
     let plan = ScatterPlan::new(&indices).unwrap();
     assert_eq!(
         message(gather(&tensor, 0, &indices, &stream)),

@@ -35,7 +35,7 @@ fn any_axis<T: Value>(backend: &Backend) {
                 })
                 .collect()
         };
-        let indices = Indices::new(backend, places.view(), length).unwrap();
+        let indices = Indices::new(backend, &places, length).unwrap();
         let plan = ScatterPlan::new(&indices).unwrap();
         let what = format!("axis {axis} to {length}, {}", strided.what());
 
@@ -70,7 +70,7 @@ fn order_of_sums(backend: &Backend) {
             expected[[target as usize, column]] += values[[source, column]];
         }
     }
-    let plan = ScatterPlan::new(&Indices::new(backend, places.view(), length).unwrap()).unwrap();
+    let plan = ScatterPlan::new(&Indices::new(backend, &places, length).unwrap()).unwrap();
     let input = Tensor::from_array(backend, &values).unwrap();
     scatter_add_into(&input, 0, &plan, &mut output, &stream).unwrap();
     assert_same_bits("sums", &output.to_array().unwrap(), &expected);

@@ -14,18 +14,22 @@ pub const UNITS_BELOW: u32 = 1 << 31;
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Divisor {
-    divisor: u32,
+    number: u32,
     multiplier: u32,
     shift: u32,
 }
 
 impl Divisor {
     /// Prepares a number from 1 to 2³¹.
+    ///
+    /// # Panics
+    ///
+    /// For another number.
     pub const fn new(divisor: u32) -> Self {
         assert!(divisor > 0 && divisor <= UNITS_BELOW);
         let shift = 31 + (u32::BITS - (divisor - 1).leading_zeros());
         Self {
-            divisor,
+            number: divisor,
             multiplier: ((1_u64 << shift) / divisor as u64 + 1) as u32,
             shift,
         }
@@ -34,14 +38,14 @@ impl Divisor {
     /// The number.
     #[inline(always)]
     pub const fn get(self) -> u32 {
-        self.divisor
+        self.number
     }
 
     /// Quotient and remainder of a number below 2³¹.
     #[inline(always)]
-    pub const fn divide(self, number: u32) -> (u32, u32) {
-        let quotient = ((number as u64 * self.multiplier as u64) >> self.shift) as u32;
-        (quotient, number.wrapping_sub(quotient.wrapping_mul(self.divisor)))
+    pub const fn divide(self, dividend: u32) -> (u32, u32) {
+        let quotient = ((dividend as u64 * self.multiplier as u64) >> self.shift) as u32;
+        (quotient, dividend.wrapping_sub(quotient.wrapping_mul(self.number)))
     }
 }
 

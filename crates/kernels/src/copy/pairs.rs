@@ -37,7 +37,8 @@ const WARPS: u32 = THREADS / WARP;
 const PAIRS: u32 = SIDE / 2;
 
 /// Pairs of columns that a thread reads.
-const READS: usize = (PAIRS / WARPS) as usize;
+const READS: usize = 4;
+const _: () = assert!(READS as u32 == PAIRS / WARPS);
 
 /// Rows that a thread writes.
 const WRITES: usize = (SIDE / WARPS) as usize;
@@ -45,7 +46,7 @@ const WRITES: usize = (SIDE / WARPS) as usize;
 /// Where a pair of a row lies in the tile.
 #[inline(always)]
 fn at(row: u32, pair: u32) -> u32 {
-    row * PAIRS + (pair ^ row / 2)
+    row * PAIRS + (pair ^ (row / 2))
 }
 
 /// The kernel's body.
@@ -65,21 +66,18 @@ unsafe fn pairs(p: Tiles<u16>) {
     let tile = unsafe { Shared::<u32>::new(0, SIDE * PAIRS) };
     let mut values = [[0; 2]; READS];
     let row = first_row + 2 * lane;
-    let from = place.from + i64::from(row) + i64::from(first_column + 2 * warp) * p.columns.input_stride;
-    cuda_std::unroll!(READ in 0..READS {
-        let offset = READ as u32 * 2 * WARPS;
-        if row < p.rows.length && first_column + 2 * warp + offset < p.columns.length {
-            let from = from + i64::from(offset) * p.columns.input_stride;
+    // In pairs from here on: all of these are even.
+    let column_stride = p.columns.input_stride / 2;
+    let from = (place.from + i64::from(row)) / 2 + i64::from(first_column + 2 * warp) * column_stride;
+    let step = i64::from(2 * WARPS) * column_stride;
+    cuda_std::unroll!(READ in [0, 1, 2, 3] {
+        if row < p.rows.length && first_column + 2 * warp + READ as u32 * 2 * WARPS < p.columns.length {
+            let from = from + READ as i64 * step;
             // SAFETY: lengths are even, so the second of two is there when the first is.
-            values[READ] = unsafe {
-                [
-                    input.load(from as u64 / 2),
-                    input.load((from + p.columns.input_stride) as u64 / 2),
-                ]
-            };
+            values[READ] = unsafe { [input.load(from as u64), input.load((from + column_stride) as u64)] };
         }
     });
-    cuda_std::unroll!(READ in 0..READS {
+    cuda_std::unroll!(READ in [0, 1, 2, 3] {
         let pair = warp + READ as u32 * WARPS;
         let [even, odd] = F16::transpose_pairs(values[READ][0], values[READ][1]);
         // SAFETY: places of the tile that are this thread's.
@@ -91,13 +89,15 @@ unsafe fn pairs(p: Tiles<u16>) {
     // SAFETY: no thread has returned.
     unsafe { thread::sync_threads() };
     let column = first_column + 2 * lane;
-    let to = place.to + i64::from(column) + i64::from(first_row + warp) * p.rows.output_stride;
+    let row_stride = p.rows.output_stride / 2;
+    let to = (place.to + i64::from(column)) / 2 + i64::from(first_row + warp) * row_stride;
+    let step = i64::from(WARPS) * row_stride;
     cuda_std::unroll!(WRITE in 0..WRITES {
         let row = warp + WRITE as u32 * WARPS;
         if first_row + row < p.rows.length && column < p.columns.length {
-            let to = to + i64::from(WRITE as u32 * WARPS) * p.rows.output_stride;
+            let to = to + WRITE as i64 * step;
             // SAFETY: both positions are in range and this thread's; the tile is behind the barrier.
-            unsafe { output.store(to as u64 / 2, tile.load(at(row, lane))) };
+            unsafe { output.store(to as u64, tile.load(at(row, lane))) };
         }
     });
 }

@@ -49,16 +49,16 @@ pub fn contiguous_copy_into<'a, T: Element>(
     }
     let source = input.host("the tensor to copy")?;
     let target = output.host_array_mut("the output")?;
-    assign(target, source);
+    assign(target, &source);
     Ok(())
 }
 
 /// Copies in parallel, cut along the longest axis.
-pub(super) fn assign<T: Element>(mut target: ArrayViewMutD<'_, T>, source: ArrayViewD<'_, T>) {
+pub(super) fn assign<T: Element>(mut target: ArrayViewMutD<'_, T>, source: &ArrayViewD<'_, T>) {
     let threads = rayon::current_num_threads();
     let longest = (0..target.ndim()).max_by_key(|&axis| target.shape()[axis]);
     let (Some(axis), true) = (longest, target.len() >= SHARED_FROM && threads > 1) else {
-        target.assign(&source);
+        target.assign(source);
         return;
     };
     let chunk = target.shape()[axis].div_ceil(4 * threads);

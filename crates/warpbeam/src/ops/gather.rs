@@ -100,7 +100,7 @@ fn gather_on_cpu<T: Element>(
     let rows: Vec<_> = target.axis_iter_mut(Axis(axis)).zip(positions).collect();
     if rows.len() < rayon::current_num_threads() {
         for (row, &position) in rows {
-            assign(row, source.index_axis(Axis(axis), position as usize));
+            assign(row, &source.index_axis(Axis(axis), position as usize));
         }
         return;
     }

@@ -2,7 +2,7 @@
 
 use crate::device::{Backend, DeviceError, Stream, Tensor};
 use crate::{Error, Result};
-use ndarray::ArrayView1;
+use ndarray::{ArrayRef, Ix1};
 
 /// Most indices of one object.
 const MOST_INDICES: usize = i32::MAX as usize;
@@ -21,11 +21,11 @@ impl Indices {
     ///
     /// [`Error::NoSuchPosition`] with the first index that is negative or not below `axis_length`;
     /// [`Error::OutOfRange`] for 2³¹ indices or more; [`Error::OutOfMemory`].
-    pub fn new(backend: &Backend, indices: ArrayView1<'_, i32>, axis_length: usize) -> Result<Self> {
+    pub fn new(backend: &Backend, indices: &ArrayRef<i32, Ix1>, axis_length: usize) -> Result<Self> {
         expect_count(indices.len())?;
         check(indices.iter().copied(), axis_length)?;
         Ok(Self {
-            positions: Tensor::from_array(backend, &indices)?,
+            positions: Tensor::from_array(backend, indices)?,
             axis_length,
         })
     }

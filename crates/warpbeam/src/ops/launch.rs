@@ -108,7 +108,9 @@ pub(super) fn queue_sums<T: Summand>(
         // Complex numbers are rows of two.
         let parts = T::PARTS as isize;
         let apart = |strides: &mut Vec<isize>| {
-            strides.iter_mut().for_each(|stride| *stride *= parts);
+            for stride in strides.iter_mut() {
+                *stride *= parts;
+            }
             strides.push(1);
         };
         apart(&mut arrangement.input_strides);

@@ -25,6 +25,7 @@ pub struct ScatterPlan {
     /// List after list.
     pub(super) sources: Tensor<i32>,
     /// The last source of every list.
+    #[cfg(feature = "cuda")]
     last: Tensor<i32>,
 }
 
@@ -57,6 +58,7 @@ impl ScatterPlan {
             sources[*place as usize] = source as i32;
             *place += 1;
         }
+        #[cfg(feature = "cuda")]
         let last: Vec<i32> = starts[1..].iter().map(|&end| sources[end as usize - 1]).collect();
         Ok(Self {
             axis_length: indices.axis_length(),
@@ -64,6 +66,7 @@ impl ScatterPlan {
             targets: Tensor::from_array(backend, &ArrayView1::from(&targets))?,
             starts: Tensor::from_array(backend, &ArrayView1::from(&starts))?,
             sources: Tensor::from_array(backend, &ArrayView1::from(&sources))?,
+            #[cfg(feature = "cuda")]
             last: Tensor::from_array(backend, &ArrayView1::from(&last))?,
         })
     }
@@ -74,6 +77,7 @@ impl ScatterPlan {
     }
 
     /// How many targets have a source.
+    #[cfg(feature = "cuda")]
     pub(super) fn n_lists(&self) -> usize {
         self.targets.len()
     }
