@@ -432,3 +432,70 @@ fn to_array<const COUNT: usize>(axes: &[Planned]) -> [Axis; COUNT] {
     }
     array
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn arrangement(shape: &[usize], input_strides: &[isize], looked_up: Option<usize>) -> Arrangement {
+        let mut output_strides = vec![1; shape.len()];
+        for axis in (1..shape.len()).rev() {
+            output_strides[axis - 1] = output_strides[axis] * shape[axis] as isize;
+        }
+        Arrangement {
+            element_bytes: 4,
+            most_bytes: 16,
+            shape: shape.to_vec(),
+            input_strides: input_strides.to_vec(),
+            output_strides,
+            input_address: 256,
+            output_address: 256,
+            input_origin: 0,
+            output_origin: 0,
+            looked_up,
+        }
+    }
+
+    #[test]
+    fn parts_stay_below_the_limit_and_cover_everything() {
+        // The input repeats, so that nothing is joined or widened.
+        let mut parts = plan(&arrangement(&[5, 1 << 30], &[0, 2], None));
+        assert!(parts.len() > 2 && parts.iter().all(|part| part.n_units() < u64::from(UNITS_BELOW)));
+        assert_eq!(parts.iter().map(Part::n_units).sum::<u64>(), 5 << 30);
+        parts.sort_by_key(|part| part.output_origin);
+        for pair in parts.windows(2) {
+            // Parts are cut along one axis or the other: each begins where one before it does or ends.
+            assert!(pair[0].output_origin < pair[1].output_origin);
+            assert_eq!(pair[1].input_origin, 2 * (pair[1].output_origin % (1 << 30)));
+        }
+    }
+
+    #[test]
+    fn rows_that_are_looked_up_are_counted_on_from_part_to_part() {
+        let mut parts = plan(&arrangement(&[1 << 21, 1 << 12], &[1 << 13, 2], Some(0)));
+        parts.sort_by_key(|part| part.first);
+        let mut next = 0;
+        for part in &parts {
+            assert!(part.n_units() < u64::from(UNITS_BELOW));
+            assert_eq!((part.first, part.output_origin), (next, 0));
+            next += part.n_units() >> 12;
+            let empty = Global::<u32>::empty();
+            let (flat, _) = part.flat(empty, GlobalMut::empty(), Some(Global::empty()), None);
+            assert_eq!(u64::from(flat.first), part.first);
+            assert_eq!((flat.input_origin, flat.output_origin), (0, (part.first << 12) as i64));
+        }
+        assert_eq!(next, 1 << 21);
+    }
+
+    #[test]
+    fn neighbours_are_joined_and_taken_together() {
+        let [part] = &plan(&arrangement(&[6, 5, 8], &[40, 8, 1], None))[..] else {
+            panic!("one launch");
+        };
+        assert_eq!((part.unit_bytes, part.axes.len(), part.n_units()), (16, 1, 60));
+        let [part] = &plan(&arrangement(&[6, 5, 8], &[50, 10, 1], None))[..] else {
+            panic!("one launch");
+        };
+        assert_eq!((part.unit_bytes, part.axes.len(), part.n_units()), (8, 2, 120));
+    }
+}
