@@ -68,7 +68,7 @@ unsafe fn pairs(p: Tiles<u16>) {
     let row = first_row + 2 * lane;
     // In pairs from here on: all of these are even.
     let column_stride = p.columns.input_stride / 2;
-    let from = (place.from + i64::from(row)) / 2 + i64::from(first_column + 2 * warp) * column_stride;
+    let from = place.from / 2 + i64::from(row / 2) + i64::from(first_column + 2 * warp) * column_stride;
     let step = i64::from(2 * WARPS) * column_stride;
     cuda_std::unroll!(READ in [0, 1, 2, 3] {
         if row < p.rows.length && first_column + 2 * warp + READ as u32 * 2 * WARPS < p.columns.length {
@@ -90,7 +90,7 @@ unsafe fn pairs(p: Tiles<u16>) {
     unsafe { thread::sync_threads() };
     let column = first_column + 2 * lane;
     let row_stride = p.rows.output_stride / 2;
-    let to = (place.to + i64::from(column)) / 2 + i64::from(first_row + warp) * row_stride;
+    let to = place.to / 2 + i64::from(column / 2) + i64::from(first_row + warp) * row_stride;
     let step = i64::from(WARPS) * row_stride;
     cuda_std::unroll!(WRITE in 0..WRITES {
         let row = warp + WRITE as u32 * WARPS;
