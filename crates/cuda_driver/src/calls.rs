@@ -181,6 +181,8 @@ calls! {
     memcpy_to_device = cuMemcpyHtoD_v2(target: DevicePointer, source: *const c_void, bytes: usize);
     /// Copies from device memory, after all work queued before.
     memcpy_to_host = cuMemcpyDtoH_v2(target: *mut c_void, source: DevicePointer, bytes: usize);
+    /// Copies within device memory, queued on a stream.
+    memcpy_on_device = cuMemcpyDtoDAsync_v2(target: DevicePointer, source: DevicePointer, bytes: usize, stream: Stream);
     /// Sets device memory byte by byte, after all work queued before.
     memset = cuMemsetD8_v2(target: DevicePointer, value: u8, bytes: usize);
 }

@@ -5,7 +5,10 @@
 
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx))]
 
+pub mod copy;
 pub mod das;
+pub mod geometry;
+pub mod index;
 pub mod probe;
 pub mod rates;
 
@@ -20,6 +23,11 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     das::permute_rows::KERNELS,
     das::scale::KERNELS,
     rates::KERNELS,
+    copy::flat::KERNELS,
+    copy::tiles::KERNELS,
+    copy::pairs::KERNELS,
+    index::KERNELS,
+    geometry::KERNELS,
     probe::KERNELS,
 ];
 

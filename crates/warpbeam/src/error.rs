@@ -82,6 +82,18 @@ pub enum Error {
         /// How many there are.
         n_elements: usize,
     },
+    /// An index is no position of the axis that it is for.
+    #[error(
+        "the index at position {position} is {value}; it must be from 0 to below {axis_length}, the length of its axis"
+    )]
+    NoSuchPosition {
+        /// Where among the indices: the first that is wrong.
+        position: usize,
+        /// What stands there.
+        value: i32,
+        /// How long the axis is.
+        axis_length: usize,
+    },
     /// There is not enough memory.
     #[error("{what} needs {needed_bytes} bytes; {}", available(*available_bytes))]
     OutOfMemory {

@@ -4,6 +4,7 @@ pub mod das;
 pub mod device;
 mod error;
 pub mod io;
+pub mod ops;
 pub mod physical;
 pub mod signal;
 
@@ -11,6 +12,6 @@ pub use das::{
     Algorithm, Autotune, ChannelLayout, DasGeometry, DasMemory, DasOptions, DasPlan, DasTiming, Interpolation,
     Precision, Sample, SumOver, TransmitLists, Window,
 };
-pub use device::{Backend, DeviceError, DeviceRates, Element, Event, Stream, Tensor};
+pub use device::{Backend, DeviceError, DeviceRates, Element, Event, Stream, Tensor, TensorView};
 pub use error::{Error, Result};
 pub use physical::{Acquisition, Grid, Medium, Probe, Reception, Transmit, Wave};

@@ -85,7 +85,7 @@ impl<T: Element> Tensor<T> {
     }
 
     /// All memory of a tensor on the CPU from its lowest element to its highest.
-    fn host_span(&self) -> &[T] {
+    pub(super) fn host_span(&self) -> &[T] {
         match &self.storage {
             Storage::Host(values) => values,
             Storage::Outside(_) if self.is_empty() => &[],
@@ -160,11 +160,14 @@ impl<T: Element> Tensor<T> {
     }
 
     /// Lowest and highest offset from the first element; it was checked that they fit.
-    fn span(&self) -> (isize, isize) {
+    pub(super) fn span(&self) -> (isize, isize) {
+        if self.is_empty() {
+            return (0, 0);
+        }
         layout::span(&self.shape, &self.strides).unwrap_or((0, 0))
     }
 
-    pub(super) fn expect_contiguous(&self, what: &'static str) -> Result<()> {
+    pub(crate) fn expect_contiguous(&self, what: &'static str) -> Result<()> {
         if self.is_contiguous() {
             return Ok(());
         }

@@ -8,7 +8,7 @@ mod sealed {
     pub trait Sealed {}
 }
 
-/// A number that tensors hold: `i16`, `f16`, `f32`, `f64`, each real or complex, and `i32`, `u32` for indices.
+/// A number that tensors hold: `i16`, `i32`, `f16`, `f32`, `f64`, each real or complex, and `u32`.
 pub trait Element: bytemuck::Pod + Send + Sync + sealed::Sealed {
     /// The same bits as a kernel sees them.
     #[doc(hidden)]
@@ -33,6 +33,7 @@ elements! {
     i32 => i32,
     u32 => u32,
     Complex<i16> => Complex<i16>,
+    Complex<i32> => Complex<i32>,
     Complex<f16> => Complex<F16>,
     Complex<f32> => Complex<f32>,
     Complex<f64> => Complex<f64>,

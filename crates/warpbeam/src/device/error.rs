@@ -57,6 +57,34 @@ pub enum DeviceError {
         /// Its strides, in elements.
         strides: Vec<isize>,
     },
+    /// An order of axes does not name each of them once.
+    #[error("{order:?} is no order of {n_axes} axes; each number from 0 to below {n_axes} must stand in it once")]
+    NotAPermutation {
+        /// The order.
+        order: Vec<usize>,
+        /// How many axes there are.
+        n_axes: usize,
+    },
+    /// There is no such axis.
+    #[error("there is no axis {axis} in shape {shape:?}; axes are counted from 0 to below {}", shape.len())]
+    NoSuchAxis {
+        /// The axis asked for.
+        axis: usize,
+        /// The shape.
+        shape: Vec<usize>,
+    },
+    /// A range leaves its axis.
+    #[error(
+        "{range:?} is no range of axis {axis}, which has {length} positions; it must begin before it ends, at {length} at most"
+    )]
+    NoSuchRange {
+        /// The range.
+        range: std::ops::Range<usize>,
+        /// The axis.
+        axis: usize,
+        /// The positions along it.
+        length: usize,
+    },
     /// libcuda could not be opened.
     #[cfg(feature = "cuda")]
     #[error(transparent)]

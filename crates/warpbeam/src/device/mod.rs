@@ -18,6 +18,7 @@ mod rates;
 mod stream;
 mod tensor;
 mod transfer;
+mod view;
 
 pub use backend::Backend;
 #[cfg(feature = "cuda")]
@@ -27,6 +28,7 @@ pub use error::DeviceError;
 pub use rates::DeviceRates;
 pub use stream::{Event, Stream};
 pub use tensor::Tensor;
+pub use view::TensorView;
 
 pub(crate) use host::zeroed;
 

@@ -64,7 +64,7 @@ impl<T: Element> Tensor<T> {
     }
 
     /// Memory to be written before it is read: zeros on the host, anything on a device.
-    pub(super) fn unset(backend: &Backend, shape: &[usize]) -> Result<Self> {
+    pub(crate) fn unset(backend: &Backend, shape: &[usize]) -> Result<Self> {
         const WHAT: &str = "a tensor";
         let length = length(shape)?;
         let dense = |storage| Self {

@@ -96,7 +96,7 @@ impl<T: Element> Tensor<T> {
 }
 
 /// The elements in `span`, which begins at the lowest of them, as an array.
-fn strided_view<'a, T>(
+pub(super) fn strided_view<'a, T>(
     span: &'a [T],
     shape: &[usize],
     strides: &[isize],

@@ -93,6 +93,24 @@ impl Cuda {
         })
     }
 
+    /// Queues a copy within the device.
+    ///
+    /// # Safety
+    ///
+    /// Both addresses begin as many bytes of this device's memory, which do not overlap and which nobody else writes until
+    /// the copy is done.
+    pub(in crate::device) unsafe fn copy(
+        &self,
+        target: u64,
+        source: u64,
+        bytes: u64,
+        queue: cuda_driver::Stream,
+    ) -> Result<(), DeviceError> {
+        self.enter()?;
+        // SAFETY: the caller's promise; the stream is one of this device.
+        self.checked(unsafe { self.driver.memcpy_on_device(target, source, bytes as usize, queue) })
+    }
+
     /// Sets bytes to zero, after all work queued so far.
     ///
     /// # Safety

@@ -1,0 +1,167 @@
+//! Bytes a second against a plain copy on the same device in the same run.
+
+use integration_tests::backends;
+use ndarray::Array1;
+use std::time::Duration;
+use warpbeam::ops::{Indices, ScatterPlan, contiguous_copy_into, gather_into, scatter_into};
+use warpbeam::{Backend, Element, Result, Stream, Tensor};
+
+/// Bytes of the arrays that are copied.
+const BYTES: usize = 1 << 29;
+
+/// Timed runs; the median counts.
+const RUNS: usize = 15;
+
+/// Terabytes a second, read and written, of what `run` queues, `bytes` of the output each time.
+fn rate(stream: &Stream, bytes: usize, mut run: impl FnMut() -> Result<()>) -> f64 {
+    let mut times: Vec<Duration> = (0..RUNS + 3)
+        .map(|_| {
+            let start = stream.record().unwrap();
+            run().unwrap();
+            stream.record().unwrap().elapsed_since(&start).unwrap()
+        })
+        .skip(3)
+        .collect();
+    times.sort();
+    2.0 * bytes as f64 / times[RUNS / 2].as_secs_f64() / 1e12
+}
+
+struct Bench {
+    backend: Backend,
+    stream: Stream,
+    plain: f64,
+    /// What is at least to be reached, of the plain copy's speed.
+    least: f64,
+    too_slow: Vec<String>,
+}
+
+impl Bench {
+    fn take(&mut self, what: &str, rate: f64) {
+        let part = rate / self.plain;
+        println!("{what:40} {rate:6.3} TB/s, {:5.1} % of a plain copy", 100.0 * part);
+        if part < self.least {
+            self.too_slow.push(format!("{what}: {:.1} %", 100.0 * part));
+        }
+    }
+
+    /// A copy of a dense tensor of `shape`, its axes in that order.
+    fn transpose<T: Element>(&mut self, shape: &[usize], order: &[usize]) {
+        let tensor = Tensor::<T>::zeros(&self.backend, shape).unwrap();
+        let view = tensor.view().permuted_axes(order).unwrap();
+        let mut output = Tensor::<T>::zeros(&self.backend, view.shape()).unwrap();
+        let bytes = view.len() * size_of::<T>();
+        let rate = rate(&self.stream, bytes, || {
+            contiguous_copy_into(view.clone(), &mut output, &self.stream)
+        });
+        self.take(&format!("{} bytes, {shape:?} by {order:?}", size_of::<T>()), rate);
+    }
+
+    /// Rows with a gap behind each.
+    fn rows<T: Element>(&mut self, row: usize, gap: usize) {
+        let n_rows = BYTES / size_of::<T>() / row;
+        let tensor = Tensor::<T>::zeros(&self.backend, &[n_rows, row + gap]).unwrap();
+        let view = tensor.view().sliced(1, 0..row, 1).unwrap();
+        let mut output = Tensor::<T>::zeros(&self.backend, view.shape()).unwrap();
+        let rate = rate(&self.stream, n_rows * row * size_of::<T>(), || {
+            contiguous_copy_into(view.clone(), &mut output, &self.stream)
+        });
+        self.take(&format!("{} bytes, rows of {row}, gaps of {gap}", size_of::<T>()), rate);
+    }
+
+    /// Every row to and from another place.
+    fn gather<T: Element>(&mut self, row: usize) {
+        let n_rows = BYTES / size_of::<T>() / row;
+        let mut places: Vec<i32> = (0..n_rows as i32).collect();
+        fastrand::Rng::with_seed(1).shuffle(&mut places);
+        let indices = Indices::new(&self.backend, &Array1::from(places), n_rows).unwrap();
+        let plan = ScatterPlan::new(&indices).unwrap();
+        let input = Tensor::<T>::zeros(&self.backend, &[n_rows, row]).unwrap();
+        let mut output = Tensor::<T>::zeros(&self.backend, &[n_rows, row]).unwrap();
+        let bytes = n_rows * row * size_of::<T>();
+        let gathered = rate(&self.stream, bytes, || {
+            gather_into(&input, 0, &indices, &mut output, &self.stream)
+        });
+        self.take(&format!("{} bytes, gather rows of {row}", size_of::<T>()), gathered);
+        let scattered = rate(&self.stream, bytes, || {
+            scatter_into(&input, 0, &plan, &mut output, &self.stream)
+        });
+        self.take(&format!("{} bytes, scatter rows of {row}", size_of::<T>()), scattered);
+    }
+}
+
+impl Bench {
+    fn new(least: f64) -> Self {
+        let backend = backends::gpu();
+        let stream = backend.stream().unwrap();
+        let source = Tensor::<f32>::zeros(&backend, &[BYTES / 4]).unwrap();
+        let mut target = Tensor::<f32>::zeros(&backend, &[BYTES / 4]).unwrap();
+        let plain = rate(&stream, BYTES, || contiguous_copy_into(&source, &mut target, &stream));
+        println!("a plain copy: {plain:.3} TB/s");
+        Self {
+            backend,
+            stream,
+            plain,
+            least,
+            too_slow: Vec::new(),
+        }
+    }
+
+    fn assert_fast_enough(&self) {
+        assert!(
+            self.too_slow.is_empty(),
+            "below {} of a plain copy: {:?}",
+            self.least,
+            self.too_slow
+        );
+    }
+}
+
+mod gpu_device {
+    use super::*;
+    use half::f16;
+    use num_complex::Complex;
+
+    #[test]
+    #[ignore = "needs a GPU: run with --include-ignored where there is one"]
+    fn copies_are_as_fast_as_memory() {
+        let mut bench = Bench::new(0.8);
+        bench.transpose::<f16>(&[1 << 14, 1 << 14], &[1, 0]);
+        bench.transpose::<f32>(&[1 << 14, 1 << 13], &[1, 0]);
+        bench.transpose::<Complex<f32>>(&[1 << 13, 1 << 13], &[1, 0]);
+        bench.transpose::<Complex<f64>>(&[1 << 13, 1 << 12], &[1, 0]);
+        bench.transpose::<f16>(&[128, 1024, 2048], &[2, 1, 0]);
+        bench.transpose::<f32>(&[128, 1024, 1000], &[1, 2, 0]);
+        bench.transpose::<Complex<f32>>(&[64, 1024, 1024], &[2, 0, 1]);
+        bench.transpose::<f32>(&[300, 4, 300, 333], &[2, 1, 0, 3]);
+        bench.rows::<f16>(4096, 8);
+        bench.rows::<f32>(1024, 4);
+        bench.rows::<f32>(1001, 3);
+        bench.rows::<Complex<f32>>(96, 2);
+        bench.rows::<Complex<f64>>(33, 1);
+        bench.gather::<f16>(512);
+        bench.gather::<f32>(256);
+        bench.gather::<Complex<f32>>(1 << 18);
+        bench.gather::<Complex<f64>>(64);
+        bench.assert_fast_enough();
+    }
+
+    /// Short and odd sides, rows that are not aligned: what there is no wide access for.
+    #[test]
+    #[ignore = "needs a GPU: run with --include-ignored where there is one"]
+    fn odd_shapes_stay_within_a_fifth() {
+        let mut bench = Bench::new(0.2);
+        bench.transpose::<f16>(&[16_383, 16_385], &[1, 0]);
+        bench.transpose::<f16>(&[64, 64, 64, 1000], &[3, 2, 1, 0]);
+        bench.transpose::<f32>(&[128, 1000, 1001], &[2, 0, 1]);
+        bench.transpose::<f32>(&[1 << 25, 3], &[1, 0]);
+        bench.transpose::<f32>(&[3, 1 << 25], &[1, 0]);
+        bench.transpose::<f32>(&[1 << 22, 16], &[1, 0]);
+        bench.transpose::<f32>(&[16, 1 << 22], &[1, 0]);
+        bench.transpose::<f32>(&[3, 5000, 5000], &[2, 1, 0]);
+        bench.rows::<f16>(1001, 1);
+        bench.rows::<f16>(7, 1);
+        bench.gather::<f32>(64);
+        bench.gather::<f32>(3);
+        bench.assert_fast_enough();
+    }
+}
