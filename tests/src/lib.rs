@@ -11,6 +11,7 @@ pub mod case;
 pub mod compare;
 pub mod das;
 pub mod data;
+pub mod greens;
 pub mod random;
 pub mod rotating_disk;
 pub mod run;

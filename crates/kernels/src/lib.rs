@@ -6,6 +6,7 @@
 #![cfg_attr(target_arch = "nvptx64", no_std, feature(abi_ptx))]
 
 pub mod das;
+pub mod greens;
 pub mod probe;
 
 use cuda_std::KernelInfo;
@@ -18,6 +19,8 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     das::permute::KERNELS,
     das::permute_rows::KERNELS,
     das::scale::KERNELS,
+    greens::KERNELS,
+    greens::ADD_KERNELS,
     probe::KERNELS,
 ];
 

@@ -82,6 +82,18 @@ pub enum Error {
         /// How many there are.
         n_elements: usize,
     },
+    /// A source and a target are at one place, where a wave has no value.
+    #[error(
+        "source {source_index} and target {target_index} are both at {position:?}; a wave has no value at its source"
+    )]
+    SourceAtTarget {
+        /// The source.
+        source_index: usize,
+        /// The target.
+        target_index: usize,
+        /// Where they are, as it is rounded.
+        position: [f64; 3],
+    },
     /// There is not enough memory.
     #[error("{what} needs {needed_bytes} bytes; {}", available(*available_bytes))]
     OutOfMemory {

@@ -4,6 +4,7 @@ pub mod das;
 pub mod device;
 mod error;
 pub mod io;
+pub mod ops;
 pub mod physical;
 pub mod signal;
 

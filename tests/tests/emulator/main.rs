@@ -7,6 +7,7 @@ mod das_inputs;
 mod das_voxel;
 mod das_window;
 mod far;
+mod greens;
 mod payload;
 mod permute;
 mod probes;
