@@ -15,20 +15,14 @@ use warpbeam::{Backend, Error, Tensor};
 const COUNTS: [usize; 12] = [1, 2, 3, 5, 7, 13, 16, 17, 31, 32, 61, 97];
 
 fn plan<T: Amplitude>(backend: &Backend, case: &GreensCase) -> GreensPlan<T> {
-    GreensPlan::new(
-        backend,
-        case.sources.view(),
-        case.targets.view(),
-        case.wavenumbers.view(),
-    )
-    .unwrap_or_else(|error| panic!("{error}"))
+    GreensPlan::new(backend, &case.sources, &case.targets, &case.wavenumbers).unwrap_or_else(|error| panic!("{error}"))
 }
 
 fn single(value: &Complex64) -> Complex32 {
     Complex::new(value.re as f32, value.im as f32)
 }
 
-fn double(value: &Complex32) -> Complex64 {
+fn double(value: Complex32) -> Complex64 {
     Complex::new(f64::from(value.re), f64::from(value.im))
 }
 
@@ -49,7 +43,7 @@ fn check(backend: &Backend, case: &GreensCase, what: &str) {
     let sums = plan.run(amplitudes.view()).expect("a run");
     let expected = case.sums();
     assert_eq!(sums.shape(), expected.shape(), "{what}");
-    let error = relative_error(sums.iter().map(double).zip(expected.iter().copied()));
+    let error = relative_error(sums.iter().copied().map(double).zip(expected.iter().copied()));
     assert_within(what, error, case.bound(Precision::Single));
     assert_same_bits(
         "run_into, NaN in the output",
@@ -164,9 +158,9 @@ fn refusals(backend: &Backend) {
     let refused =
         |sources: &Array2<f64>, targets: &Array2<f64>, wavenumbers: &Array1<f64>| match GreensPlan::<Complex32>::new(
             backend,
-            sources.view(),
-            targets.view(),
-            wavenumbers.view(),
+            sources,
+            targets,
+            wavenumbers,
         ) {
             Ok(_) => panic!("not refused"),
             Err(error) => error.to_string(),
@@ -201,7 +195,7 @@ fn refusals(backend: &Backend) {
         "the wavenumbers is empty (shape [0]); at least 1 needed along every axis"
     );
 
-    let plan = GreensPlan::<Complex32>::new(backend, sources.view(), targets.view(), wavenumbers.view())
+    let plan = GreensPlan::<Complex32>::new(backend, &sources, &targets, &wavenumbers)
         .unwrap_or_else(|error| panic!("{error}"));
     let amplitudes = |shape| Array3::<Complex32>::zeros(shape);
     let error = plan.run(amplitudes((4, 2, 3)).view()).expect_err("three frequencies");
@@ -258,9 +252,9 @@ fn double_precision_is_refused_on_a_gpu() {
     };
     let refused = GreensPlan::<Complex64>::new(
         &integration_tests::backends::gpu(),
-        case.sources.view(),
-        case.targets.view(),
-        case.wavenumbers.view(),
+        &case.sources,
+        &case.targets,
+        &case.wavenumbers,
     );
     assert!(matches!(refused, Err(Error::Unsupported { .. })));
 }

@@ -13,7 +13,7 @@ use wavefield::phase::TurnsPerSample;
 const NAN: Complex32 = Complex::new(f32::NAN, f32::NAN);
 
 fn pairs(wavenumbers: impl Iterator<Item = f64>) -> Buffer<[f32; 2]> {
-    let turns = wavenumbers.map(|k| TurnsPerSample::<f32>::from_radians(k));
+    let turns = wavenumbers.map(TurnsPerSample::<f32>::from_radians);
     Buffer::new(&turns.map(|turns| [turns.high, turns.low]).collect::<Vec<_>>())
 }
 

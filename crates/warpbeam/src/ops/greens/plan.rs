@@ -7,7 +7,7 @@ use super::prepared::Prepared;
 use crate::device::{Backend, Element, Stream, Tensor, zeroed};
 use crate::{Error, Result};
 use cuda_std::math::Real;
-use ndarray::{ArrayD, ArrayView, ArrayView1, ArrayView2, ArrayView3, ArrayViewMut3, Axis, Dimension, Ix3, IxDyn};
+use ndarray::{ArrayD, ArrayRef1, ArrayRef2, ArrayView, ArrayView3, ArrayViewMut3, Axis, Dimension, Ix3, IxDyn};
 use num_complex::Complex;
 
 mod sealed {
@@ -93,9 +93,9 @@ impl<T: Amplitude> GreensPlan<T> {
     /// what the device reports.
     pub fn new(
         backend: &Backend,
-        sources: ArrayView2<'_, f64>,
-        targets: ArrayView2<'_, f64>,
-        wavenumbers: ArrayView1<'_, f64>,
+        sources: &ArrayRef2<f64>,
+        targets: &ArrayRef2<f64>,
+        wavenumbers: &ArrayRef1<f64>,
     ) -> Result<Self> {
         #[cfg(feature = "cuda")]
         let engine = match backend.as_cuda() {

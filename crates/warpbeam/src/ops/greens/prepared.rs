@@ -2,7 +2,7 @@
 
 use crate::{Error, Result};
 use cuda_std::math::Real;
-use ndarray::{ArrayView1, ArrayView2};
+use ndarray::{ArrayRef1, ArrayRef2};
 use std::collections::HashMap;
 use wavefield::geometry::Vector;
 use wavefield::phase::TurnsPerSample;
@@ -52,9 +52,9 @@ pub(super) struct Prepared<R> {
 impl<R: Real> Prepared<R> {
     /// Checks and rounds.
     pub(super) fn new(
-        sources: ArrayView2<'_, f64>,
-        targets: ArrayView2<'_, f64>,
-        wavenumbers: ArrayView1<'_, f64>,
+        sources: &ArrayRef2<f64>,
+        targets: &ArrayRef2<f64>,
+        wavenumbers: &ArrayRef1<f64>,
     ) -> Result<Self> {
         let range = Range::of::<R>();
         let sources = positions("the sources", sources, &range)?;
@@ -72,7 +72,7 @@ impl<R: Real> Prepared<R> {
                 .map(|wavenumber| TurnsPerSample::from_radians(*wavenumber))
                 .collect(),
             #[cfg(feature = "cuda")]
-            wavenumbers: wavenumbers.to_vec(),
+            wavenumbers: wavenumbers.iter().copied().collect(),
         })
     }
 }
@@ -114,7 +114,7 @@ fn check(array: &'static str, what: &'static str, index: &[usize], value: f64, r
     Ok(())
 }
 
-fn positions<R: Real>(what: &'static str, positions: ArrayView2<'_, f64>, range: &Range) -> Result<Vec<Vector<R>>> {
+fn positions<R: Real>(what: &'static str, positions: &ArrayRef2<f64>, range: &Range) -> Result<Vec<Vector<R>>> {
     if positions.ncols() != 3 {
         return Err(Error::WrongAxes {
             what,
@@ -136,8 +136,8 @@ fn positions<R: Real>(what: &'static str, positions: ArrayView2<'_, f64>, range:
             value
         })
     };
-    let rounded = |row: ndarray::ArrayView1<'_, f64>| [round(row[0]), round(row[1]), round(row[2])];
-    Ok(positions.rows().into_iter().map(rounded).collect())
+    let rows = positions.rows().into_iter();
+    Ok(rows.map(|row| [0, 1, 2].map(|axis| round(row[axis]))).collect())
 }
 
 /// A wave has no value at its source. Rounded as they are, points are at a distance of 0 only where they are equal.
@@ -165,7 +165,7 @@ mod tests {
     use ndarray::{Array1, Array2, arr2};
 
     fn prepared(sources: &Array2<f64>, targets: &Array2<f64>) -> Result<Prepared<f32>> {
-        Prepared::new(sources.view(), targets.view(), Array1::ones(1).view())
+        Prepared::new(sources, targets, &Array1::ones(1))
     }
 
     #[test]
