@@ -17,3 +17,4 @@ pub mod rotating_disk;
 pub mod run;
 pub mod sample;
 pub mod simulate;
+pub mod svd;

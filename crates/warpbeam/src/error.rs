@@ -94,6 +94,14 @@ pub enum Error {
         /// Where they are, as it is rounded.
         position: [f64; 3],
     },
+    /// A numerical method did not reach its end.
+    #[error("{what} of a matrix of {size} rows did not converge")]
+    NoConvergence {
+        /// What was looked for.
+        what: &'static str,
+        /// The size of the problem.
+        size: usize,
+    },
     /// There is not enough memory.
     #[error("{what} needs {needed_bytes} bytes; {}", available(*available_bytes))]
     OutOfMemory {
