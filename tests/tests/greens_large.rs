@@ -1,10 +1,7 @@
-//! Times propagation of spherical waves on a backend, events around each call.
-//!
-//! `time_greens RUNS [cpu]` prints a JSON object for each of two shapes, or for small ones on the CPU: the milliseconds
-//! of each run, and the relative L2 error over a few of the sums against the f64 oracle with its bound. Evenly spaced
-//! wavenumbers first, then the same a little moved.
+//! Propagation of spherical waves at the sizes of images: times on a GPU, and a few of the sums against the f64 oracle.
 
-use integration_tests::compare::relative_error;
+use integration_tests::backends::gpu;
+use integration_tests::compare::{assert_within, relative_error};
 use integration_tests::greens::{Counts, GreensCase, Wavenumbers};
 use integration_tests::sample::Precision;
 use ndarray::{ArrayD, Axis, s};
@@ -12,35 +9,44 @@ use num_complex::{Complex, Complex64};
 use warpbeam::ops::GreensPlan;
 use warpbeam::{Backend, Tensor};
 
-fn main() {
-    let mut arguments = std::env::args().skip(1);
-    let runs = arguments
-        .next()
-        .map_or(5, |text| text.parse().expect("a number of runs"));
-    let is_cpu = arguments.next().is_some_and(|name| name == "cpu");
-    let (backend, shapes) = if is_cpu {
-        (Backend::cpu(), [[256, 64, 1024, 1], [256, 64, 128, 8]])
-    } else {
-        let backend = Backend::cuda(0).expect("a GPU");
-        (backend, [[1024, 256, 65_536, 1], [4096, 256, 1024, 8]])
+/// Runs that are timed.
+const RUNS: usize = 5;
+
+/// Evenly spaced wavenumbers, then the same with one that is a little off.
+fn check(backend: &Backend, [sources, frequencies, targets, batch]: [usize; 4]) {
+    let counts = Counts {
+        batch,
+        sources,
+        targets,
+        frequencies,
     };
-    for [sources, frequencies, targets, batch] in shapes {
-        let counts = Counts {
-            batch,
-            sources,
-            targets,
-            frequencies,
-        };
-        let mut rng = fastrand::Rng::with_seed(7);
-        let mut case = GreensCase::random(&mut rng, counts, Wavenumbers::Even, 1e4, Precision::Single);
-        time(&backend, &case, "even", runs);
-        let largest = case.wavenumbers.fold(0.0_f64, |most, k| most.max(k.abs()));
-        case.wavenumbers[1] += 1e-3 * largest;
-        time(&backend, &case, "any", runs);
-    }
+    let mut rng = fastrand::Rng::with_seed(7);
+    let mut case = GreensCase::random(&mut rng, counts, Wavenumbers::Even, 1e4, Precision::Single);
+    time(backend, &case, "even");
+    let largest = case.wavenumbers.fold(0.0_f64, |most, k| most.max(k.abs()));
+    case.wavenumbers[1] += 1e-3 * largest;
+    time(backend, &case, "any");
 }
 
-fn time(backend: &Backend, case: &GreensCase, spacing: &str, runs: usize) {
+#[test]
+#[ignore = "needs a GPU: run with --include-ignored where there is one"]
+fn one_item_at_many_targets() {
+    check(&gpu(), [1024, 256, 65_536, 1]);
+}
+
+#[test]
+#[ignore = "needs a GPU: run with --include-ignored where there is one"]
+fn eight_items_from_many_sources() {
+    check(&gpu(), [4096, 256, 1024, 8]);
+}
+
+#[test]
+fn smaller_on_the_cpu() {
+    check(&Backend::cpu(), [128, 64, 300, 8]);
+}
+
+/// Events around each call.
+fn time(backend: &Backend, case: &GreensCase, spacing: &str) {
     let plan =
         GreensPlan::<Complex<f32>>::new(backend, &case.sources, &case.targets, &case.wavenumbers).expect("a plan");
     let amplitudes = case.amplitudes.map(|x| Complex::new(x.re as f32, x.im as f32));
@@ -59,13 +65,12 @@ fn time(backend: &Backend, case: &GreensCase, spacing: &str, runs: usize) {
     for _ in 0..2 {
         run();
     }
-    let milliseconds: Vec<f64> = (0..runs).map(|_| run()).collect();
-    let error = error_of_a_few(case, &output.to_array().expect("room"));
-    println!(
-        "{{\"sources\": {sources}, \"frequencies\": {frequencies}, \"targets\": {targets}, \"batch\": {batch}, \
-         \"spacing\": \"{spacing}\", \"milliseconds\": {milliseconds:?}, \"error\": {error:e}, \"allowed\": {:e}}}",
-        few_targets(case).bound(Precision::Single),
+    let milliseconds: Vec<f64> = (0..RUNS).map(|_| run()).collect();
+    let what = format!(
+        "{sources} sources × {frequencies} frequencies × {targets} targets × {batch} items, {spacing}: {milliseconds:.3?} ms"
     );
+    let error = error_of_a_few(case, &output.to_array().expect("room"));
+    assert_within(&what, error, few_targets(case).bound(Precision::Single));
 }
 
 /// The first, a middle and the last target.
