@@ -36,8 +36,8 @@ pub struct Truncated<T> {
 /// | `components` | which are kept | |
 ///
 /// Tissue is coherent over frames and strong: it is in the first components, blood in the ones after, noise in the last.
-/// Arithmetic is in double precision for every type. A singular value is right to about 1e-16 · σ₁² / σ relative: in
-/// double precision components are resolved down to about 1e-8 of the first.
+/// Arithmetic is in double precision for every type, on products of the data: a singular value σ is right to about
+/// 1e-16 · (σ₁ / σ)² of itself, and components below about 1e-7 of the first, σ₁, run into each other.
 ///
 /// # Errors
 ///
