@@ -38,6 +38,11 @@ pub trait Real:
     #[must_use]
     fn sqrt(self) -> Self;
 
+    /// The square root of a positive number that is not subnormal, and its reciprocal, which is within two units in the last
+    /// place.
+    #[must_use]
+    fn root_and_inverse(self) -> (Self, Self);
+
     /// The quotient, within two units in the last place.
     #[must_use]
     fn divide(self, divisor: Self) -> Self;
@@ -176,6 +181,10 @@ macro_rules! real {
             #[inline(always)]
             fn sqrt(self) -> Self {
                 backend::$type::sqrt(self)
+            }
+            #[inline(always)]
+            fn root_and_inverse(self) -> (Self, Self) {
+                backend::$type::root_and_inverse(self)
             }
             #[inline(always)]
             fn divide(self, divisor: Self) -> Self {

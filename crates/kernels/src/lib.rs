@@ -8,6 +8,7 @@
 pub mod copy;
 pub mod das;
 pub mod geometry;
+pub mod greens;
 pub mod index;
 pub mod probe;
 pub mod rates;
@@ -28,6 +29,8 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     copy::pairs::KERNELS,
     index::KERNELS,
     geometry::KERNELS,
+    greens::KERNELS,
+    greens::ADD_KERNELS,
     probe::KERNELS,
 ];
 

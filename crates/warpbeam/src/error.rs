@@ -94,6 +94,26 @@ pub enum Error {
         /// How long the axis is.
         axis_length: usize,
     },
+    /// A source and a target are at one place, where a wave has no value.
+    #[error(
+        "source {source_index} and target {target_index} are both at {position:?}; a wave has no value at its source"
+    )]
+    SourceAtTarget {
+        /// The source.
+        source_index: usize,
+        /// The target.
+        target_index: usize,
+        /// Where they are, as it is rounded.
+        position: [f64; 3],
+    },
+    /// A numerical method did not reach its end.
+    #[error("{what} of a matrix of {size} rows did not converge")]
+    NoConvergence {
+        /// What was looked for.
+        what: &'static str,
+        /// The size of the problem.
+        size: usize,
+    },
     /// There is not enough memory.
     #[error("{what} needs {needed_bytes} bytes; {}", available(*available_bytes))]
     OutOfMemory {

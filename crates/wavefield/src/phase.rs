@@ -26,6 +26,15 @@ impl<R: Real> TurnsPerSample<R> {
         }
     }
 
+    /// The part of a turn at `distance`: between −1/2 and 1/2, but for the rounding of `low`.
+    ///
+    /// For products below 2²² (single) or 2⁵¹ (double precision) turns.
+    #[inline(always)]
+    pub fn fraction(self, distance: R) -> R {
+        let whole = (distance * self.high).round_small();
+        distance.mul_add(self.low, distance.mul_add(self.high, -whole))
+    }
+
     /// Cosine and sine of the phase at `delay` samples, `offset_turns` added.
     #[inline(always)]
     pub fn cos_sin(self, delay: R, offset_turns: R) -> (R, R) {

@@ -9,6 +9,7 @@ mod das_voxel;
 mod das_window;
 mod far;
 mod geometry;
+mod greens;
 mod index;
 mod payload;
 mod permute;

@@ -159,6 +159,18 @@ pub(crate) mod f32 {
     }
 
     #[inline(always)]
+    pub(crate) fn root_and_inverse(value: f32) -> (f32, f32) {
+        let reciprocal: f32;
+        // SAFETY: a pure function of registers.
+        unsafe {
+            asm!("rsqrt.approx.ftz.f32 {0}, {1};", out(reg32) reciprocal, in(reg32) value,
+                options(pure, nomem, nostack, preserves_flags));
+        }
+        let root = value * reciprocal;
+        (mul_add(mul_add(-root, root, value), 0.5 * reciprocal, root), reciprocal)
+    }
+
+    #[inline(always)]
     pub(crate) fn divide(value: f32, divisor: f32) -> f32 {
         let quotient: f32;
         // SAFETY: a pure function of registers.
@@ -219,6 +231,12 @@ pub(crate) mod f64 {
     #[inline(always)]
     pub(crate) fn sqrt(value: f64) -> f64 {
         intrinsics::sqrtf64(value)
+    }
+
+    #[inline(always)]
+    pub(crate) fn root_and_inverse(value: f64) -> (f64, f64) {
+        let root = sqrt(value);
+        (root, 1.0 / root)
     }
 
     #[inline(always)]

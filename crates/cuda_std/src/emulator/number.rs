@@ -89,6 +89,12 @@ macro_rules! number {
             }
 
             #[inline(always)]
+            pub(crate) fn root_and_inverse(value: $type) -> ($type, $type) {
+                let root = value.sqrt();
+                (root, 1.0 / root)
+            }
+
+            #[inline(always)]
             pub(crate) fn divide(value: $type, divisor: $type) -> $type {
                 value / divisor
             }

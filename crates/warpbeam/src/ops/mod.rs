@@ -1,21 +1,25 @@
-//! Operations on tensors: dense copies of arrays with any strides, rows from given places and to given places, distances
-//! and angles.
+//! Operations beside delay-and-sum: dense copies of arrays with any strides, rows from given places and to given places,
+//! distances and angles, spherical waves from sources to targets, clutter filters.
 //!
-//! All take tensors of up to [`MOST_AXES`] axes, or views of them with any strides, and run where those are, on a stream.
+//! Those on tensors take up to [`MOST_AXES`] axes, or views with any strides, and run where the tensors are, on a stream.
 //! On CUDA the work may still run when a call returns: reading the output to the host waits for it.
 
 mod copy;
 mod gather;
 mod geometry;
+mod greens;
 mod indices;
 #[cfg(feature = "cuda")]
 mod launch;
+mod rank;
 mod scatter;
 mod space;
 
 pub use copy::{contiguous_copy, contiguous_copy_into};
 pub use gather::{gather, gather_into};
 pub use geometry::{Coordinate, angle, distance_to_rectangle, pairwise_distance};
+pub use greens::{Amplitude, GreensPlan};
 pub use indices::Indices;
+pub use rank::{Components, MatrixElement, Truncated, truncate_rank};
 pub use scatter::{ScatterPlan, Summand, scatter_add_into, scatter_into};
 pub use space::MOST_AXES;
