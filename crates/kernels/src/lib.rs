@@ -23,7 +23,6 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     das::permute::KERNELS,
     das::permute_rows::KERNELS,
     das::scale::KERNELS,
-    rates::KERNELS,
     copy::flat::KERNELS,
     copy::tiles::KERNELS,
     copy::pairs::KERNELS,

@@ -1,65 +1,17 @@
-//! What a device does at most: a copy that does nothing else, and matrix products that read nothing.
+//! What a device does at most: matrix products that read nothing.
 //!
-//! | launch | `rate_copy` | `rate_products` |
-//! |---|---|---|
-//! | block | [`THREADS`] threads, [`VECTORS`] vectors of 16 bytes each | [`THREADS`] threads: 8 warps, [`SUMS`] sums each |
-//! | grid | x: [`blocks`] | x: any |
-//! | shared memory, barriers | none | none |
-//! | matrix operations | none | [`SUMS`] a round, all 32 lanes in each |
-//! | result | the input | every thread writes the sum of its numbers |
+//! | launch | |
+//! |---|---|
+//! | block | [`THREADS`] threads: 8 warps, [`SUMS`] sums each |
+//! | grid | x: any |
+//! | shared memory, barriers | none |
+//! | matrix operations | [`SUMS`] a round, all 32 lanes in each |
+//! | result | every thread writes the sum of its numbers |
 
-use cuda_std::{Global, GlobalMut, Parameters, Resources, thread};
+use cuda_std::{GlobalMut, Parameters};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
-
-/// Vectors of 16 bytes that a thread copies, asked for all at once.
-pub const VECTORS: usize = 8;
-
-/// Blocks that copy so many vectors.
-pub const fn blocks(n_vectors: u64) -> u64 {
-    n_vectors.div_ceil(THREADS as u64 * VECTORS as u64)
-}
-
-/// The parameters of `rate_copy`.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Copy {
-    /// What is copied.
-    pub input: Global<[u32; 4]>,
-    /// Where to.
-    pub output: GlobalMut<[u32; 4]>,
-    /// Vectors of both.
-    pub n_vectors: u64,
-}
-
-// SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
-unsafe impl Parameters for Copy {}
-
-cuda_std::kernels! {
-    /// Copies.
-    rate_copy(p: Copy),
-    threads THREADS, blocks 1,
-    resources Resources { registers: 48, barriers: 0, warp_operations: 0, matrix_operations: 0 },
-    {
-        let first = u64::from(thread::block_idx_x()) * u64::from(THREADS) * VECTORS as u64 + u64::from(thread::thread_idx_x());
-        let mut vectors = [[0; 4]; VECTORS];
-        cuda_std::unroll!(VECTOR in 0..VECTORS {
-            let at = first + VECTOR as u64 * u64::from(THREADS);
-            if at < p.n_vectors {
-                // SAFETY: the vector is in range.
-                vectors[VECTOR] = unsafe { p.input.load(at) };
-            }
-        });
-        cuda_std::unroll!(VECTOR in 0..VECTORS {
-            let at = first + VECTOR as u64 * u64::from(THREADS);
-            if at < p.n_vectors {
-                // SAFETY: the vector is in range, and this thread's.
-                unsafe { p.output.store(at, vectors[VECTOR]) };
-            }
-        });
-    }
-}
 
 /// Sums of a warp that do not wait for each other.
 pub const SUMS: usize = 8;

@@ -40,10 +40,10 @@ mod cuda_rates {
     use crate::Result;
     use crate::device::{Backend, Cuda, Stream, Tensor};
     use cuda_std::Launch;
-    use kernels::rates::{self, Copy, Products, SUMS, THREADS};
+    use kernels::rates::{self, Products, SUMS, THREADS};
 
-    /// Vectors of 16 bytes that are copied: far more than any cache holds.
-    const VECTORS: usize = 1 << 24;
+    /// Words that are copied: far more than any cache holds.
+    const WORDS: usize = 1 << 26;
 
     /// Blocks of products: many for each multiprocessor of any device.
     const BLOCKS: u32 = 4096;
@@ -54,21 +54,10 @@ mod cuda_rates {
 
     pub(super) fn measure(backend: &Backend, cuda: &Cuda) -> Result<DeviceRates> {
         let stream = backend.stream()?;
-        let shape = |blocks: u32| Launch {
-            grid: [blocks, 1, 1],
-            threads: THREADS,
-            shared_bytes: 0,
-        };
-        let input = Tensor::<u32>::zeros(backend, &[VECTORS, 4])?;
-        let mut output = Tensor::<u32>::zeros(backend, &[VECTORS, 4])?;
-        let copy = Copy {
-            input: input.global_as("the input")?,
-            output: output.global_mut_as("the output")?,
-            n_vectors: VECTORS as u64,
-        };
-        let blocks = rates::blocks(VECTORS as u64) as u32;
-        let seconds = fastest(&stream, || cuda.launch(&rates::rate_copy, shape(blocks), copy, &stream))?;
-        let copied_bytes_per_second = 2.0 * 16.0 * VECTORS as f64 / seconds;
+        let input = Tensor::<u32>::zeros(backend, &[WORDS])?;
+        let mut output = Tensor::<u32>::zeros(backend, &[WORDS])?;
+        let seconds = fastest(&stream, || input.view().copy_dense(cuda, &mut output, &stream))?;
+        let copied_bytes_per_second = 2.0 * 4.0 * WORDS as f64 / seconds;
         let kernel = rates::sm_80::rate_products;
         let matrix_operations_per_second = if cuda.has_kernel(&kernel) {
             let mut sums = Tensor::<f32>::zeros(backend, &[(BLOCKS * THREADS) as usize])?;
@@ -78,7 +67,12 @@ mod cuda_rates {
                 right: 0x2000_2000,
                 n_rounds: ROUNDS,
             };
-            let seconds = fastest(&stream, || cuda.launch(&kernel, shape(BLOCKS), products, &stream))?;
+            let shape = Launch {
+                grid: [BLOCKS, 1, 1],
+                threads: THREADS,
+                shared_bytes: 0,
+            };
+            let seconds = fastest(&stream, || cuda.launch(&kernel, shape, products, &stream))?;
             let warps = u64::from(BLOCKS) * u64::from(THREADS / 32);
             let operations = warps * SUMS as u64 * u64::from(ROUNDS) * rates::OPERATIONS;
             Some(operations as f64 / seconds)
@@ -92,7 +86,7 @@ mod cuda_rates {
     }
 
     /// Seconds of the fastest run; the first one, which may compile the kernel, does not count.
-    fn fastest(stream: &Stream, launch: impl Fn() -> Result<()>) -> Result<f64> {
+    fn fastest(stream: &Stream, mut launch: impl FnMut() -> Result<()>) -> Result<f64> {
         launch()?;
         let mut seconds = f64::INFINITY;
         for _ in 0..RUNS {
