@@ -28,6 +28,7 @@ cuda_std::on_host! {
             das::distinct::split::KERNELS,
         das::distinct::tf32::KERNELS,
         das::window::KERNELS,
+        das::window::add::KERNELS,
         probe::sm_80::KERNELS,
     ];
 }

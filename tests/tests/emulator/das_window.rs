@@ -10,7 +10,8 @@ use kernels::das::geometry::Geometry;
 use kernels::das::output::{Items, Output};
 use kernels::das::permute_rows::{self, ITEMS, PermuteRows, SHARED_BYTES, sample_tiles};
 use kernels::das::scale::Scaling;
-use kernels::das::window::{DasWindow, Instances, Shape};
+use kernels::das::window::add::{self, AddRanges, Ranges};
+use kernels::das::window::{DasWindow, Instances, Shape, Windowed};
 use num_complex::{Complex, Complex64};
 use wavefield::aperture::{Aperture, Window};
 use wavefield::phase::TurnsPerSample;
@@ -24,7 +25,7 @@ use wavefield::sampling::Interpolation;
 const BOUND: f64 = 6e-4;
 
 /// The bound on the error of each sum relative to its terms' magnitudes: three roundings at their worst, and a little for
-/// small weights and sums in single precision.
+/// sums in single precision.
 const WORST: f64 = 3.0 * (1.0 + 1.0 / 32.0) / 2048.0;
 
 /// Terms of different rounding from which on they are not all bad: `(Σ t²)² / Σ t⁴`, their number where they are alike.
@@ -38,8 +39,8 @@ struct Sum {
     magnitudes: f64,
     /// Of the terms.
     squares: f64,
-    /// What delays in single precision may change.
-    by_delays: f64,
+    /// What delays in single precision and entries below a half's normal numbers may change.
+    besides: f64,
 }
 
 impl Sum {
@@ -99,6 +100,16 @@ impl Default for Case {
             cosine_bound: -1.0,
             gain: 1.0,
         }
+    }
+}
+
+impl Case {
+    /// Parts along transmits and along channels.
+    fn parts(&self) -> [usize; 2] {
+        [
+            self.transmits.div_ceil(self.part[0].min(self.transmits)),
+            self.channels.div_ceil(self.part[1].min(self.channels)),
+        ]
     }
 }
 
@@ -258,7 +269,9 @@ impl<S: Stored> Problem<S> {
                         squares[(index / case.voxels * case.channels + m) * 2 + tap] += (factor * term).norm_sqr();
                     }
                     let slope = (next - here).norm() + self.radians_per_sample.abs() * (here.norm() + next.norm());
-                    sum.by_delays += factor.norm() * slope * 2.0_f64.powi(-23) * (distance + f64::from(offset).abs());
+                    sum.besides += factor.norm() * slope * 2.0_f64.powi(-23) * (distance + f64::from(offset).abs());
+                    // Three roundings to a multiple of 2⁻²⁴.
+                    sum.besides += (here.norm() + next.norm()) * 2.0_f64.powi(-23) / f64::from(case.gain);
                 }
             }
         }
@@ -318,9 +331,6 @@ impl<S: Stored> Problem<S> {
     {
         let case = &self.case;
         let (samples, n_vectors) = self.rows();
-        let [transmits, channels] = [case.part[0].min(case.transmits), case.part[1].min(case.channels)];
-        let transmit_parts = case.transmits.div_ceil(transmits);
-        let parts = transmit_parts * case.channels.div_ceil(channels);
         let pairs = |pair: fn(&[f32; 4]) -> [[f32; 2]; 2]| {
             Buffer::new(&self.elements.iter().flat_map(pair).collect::<Vec<_>>())
         };
@@ -336,20 +346,7 @@ impl<S: Stored> Problem<S> {
         let weights = Buffer::new(&self.entries.iter().map(|entry| entry.1).collect::<Vec<_>>());
         let transmits_of_entries = Buffer::new(&self.entries.iter().map(|entry| entry.2).collect::<Vec<_>>());
         let phases = Buffer::new(&self.phases);
-        let marks = Buffer::new(&(0..case.batch as u32).map(|item| item % 2).collect::<Vec<_>>());
-        let scales = Buffer::new(&(0..case.batch).map(scale_of).collect::<Vec<_>>());
-        let nan = S::rounded(Complex64::new(f64::NAN, f64::NAN));
-        let former: Vec<_> = (0..case.batch)
-            .flat_map(|b| (0..parts).flat_map(move |_| b * case.voxels..(b + 1) * case.voxels))
-            .map(|at| {
-                if case.beta == 0.0 {
-                    nan
-                } else {
-                    S::rounded(self.former[at])
-                }
-            })
-            .collect();
-        let output = Buffer::new(&former);
+        let result = Result::new(self);
         let parameters = DasWindow::<S> {
             samples: samples.global(),
             geometry: Geometry {
@@ -379,21 +376,7 @@ impl<S: Stored> Problem<S> {
                 is_directive: u32::from(case.cosine_bound > -1.0),
                 is_sparse: u32::from(case.entries > 0),
             },
-            output: Output {
-                values: output.global_mut(),
-                scales: or_empty(case.is_marked, &scales),
-                marks: or_empty(case.is_marked, &marks),
-                beta: case.beta,
-                n_voxels: case.voxels as u64,
-                n_parts: parts as u32,
-                n_transmit_parts: transmit_parts as u32,
-                transmits_per_part: transmits as u32,
-                channels_per_part: channels as u32,
-                first_part: 0,
-                first_item: 0,
-                items: if case.is_marked { Items::Unmarked } else { Items::All },
-                is_scaled: u32::from(case.is_marked),
-            },
+            output: result.output(case),
             gain: case.gain,
             n_batch: case.batch as u32,
             n_vectors,
@@ -402,7 +385,7 @@ impl<S: Stored> Problem<S> {
             grid: [
                 (case.voxels as u32).div_ceil(shape.voxels()),
                 (case.batch as u32).div_ceil(shape.items),
-                parts as u32,
+                case.parts().into_iter().product::<usize>() as u32,
             ],
             threads: shape.threads(),
             shared_bytes: shape.shared_bytes(),
@@ -412,7 +395,35 @@ impl<S: Stored> Problem<S> {
             ..Options::default()
         };
         launch_with(kernel, launch, parameters, options).unwrap_or_else(|fault| panic!("{case:?}\n{fault}"));
-        output.to_vec()
+        result.values.to_vec()
+    }
+
+    /// The sums of a case whose parts are `ranges` of the channels, added.
+    fn add(&self, ranges: &[S::Value], n_ranges: usize) -> Vec<S::Value>
+    where
+        S: Windowed<Value: Ranges>,
+    {
+        let case = &self.case;
+        let (sums, result) = (Buffer::new(ranges), Result::new(self));
+        let n_layers = 2;
+        let parameters = AddRanges::<S::Value> {
+            sums: sums.global(),
+            output: result.output(case),
+            n_ranges: n_ranges as u32,
+            n_batch: case.batch as u32,
+            n_layers,
+        };
+        let shape = Launch {
+            grid: [
+                (case.voxels as u32).div_ceil(add::THREADS),
+                n_layers,
+                case.parts().into_iter().product::<usize>() as u32,
+            ],
+            threads: add::THREADS,
+            shared_bytes: 0,
+        };
+        launch(&<S::Value as Ranges>::adding(), shape, parameters).unwrap_or_else(|fault| panic!("{fault}"));
+        result.values.to_vec()
     }
 
     /// Compares a result with the exact sums.
@@ -446,7 +457,7 @@ impl<S: Stored> Problem<S> {
                         difference += error * error;
                         norm += sum.squares * scale * scale + (f64::from(case.beta) * former).norm_sqr();
                         compared += 1;
-                        let allowed = scale * (WORST * sum.magnitudes + sum.by_delays)
+                        let allowed = scale * (WORST * sum.magnitudes + sum.besides)
                             + 1e-6 * (f64::from(case.beta) * former).norm();
                         assert!(
                             error <= allowed,
@@ -471,6 +482,56 @@ impl<S: Stored> Problem<S> {
             println!("{error:9.2e} of few terms: {label}");
         } else {
             assert_within(&label, error, BOUND);
+        }
+    }
+}
+
+/// Where a case's result is written: what was there before, marks and scales.
+struct Result<S: Stored> {
+    values: Buffer<S::Value>,
+    scales: Buffer<f32>,
+    marks: Buffer<u32>,
+}
+
+impl<S: Stored> Result<S> {
+    fn new(problem: &Problem<S>) -> Self {
+        let case = &problem.case;
+        let n_parts: usize = case.parts().into_iter().product();
+        let nan = S::rounded(Complex64::new(f64::NAN, f64::NAN));
+        let former: Vec<_> = (0..case.batch)
+            .flat_map(|b| (0..n_parts).flat_map(move |_| b * case.voxels..(b + 1) * case.voxels))
+            .map(|at| {
+                if case.beta == 0.0 {
+                    nan
+                } else {
+                    S::rounded(problem.former[at])
+                }
+            })
+            .collect();
+        Self {
+            values: Buffer::new(&former),
+            scales: Buffer::new(&(0..case.batch).map(scale_of).collect::<Vec<_>>()),
+            marks: Buffer::new(&(0..case.batch as u32).map(|item| item % 2).collect::<Vec<_>>()),
+        }
+    }
+
+    fn output(&self, case: &Case) -> Output<S::Value> {
+        let [transmits, channels] = [case.part[0].min(case.transmits), case.part[1].min(case.channels)];
+        let [transmit_parts, channel_parts] = case.parts();
+        Output {
+            values: self.values.global_mut(),
+            scales: or_empty(case.is_marked, &self.scales),
+            marks: or_empty(case.is_marked, &self.marks),
+            beta: case.beta,
+            n_voxels: case.voxels as u64,
+            n_parts: (transmit_parts * channel_parts) as u32,
+            n_transmit_parts: transmit_parts as u32,
+            transmits_per_part: transmits as u32,
+            channels_per_part: channels as u32,
+            first_part: 0,
+            first_item: 0,
+            items: if case.is_marked { Items::Unmarked } else { Items::All },
+            is_scaled: u32::from(case.is_marked),
         }
     }
 }
@@ -600,6 +661,35 @@ fn parts_and_what_is_done_with_the_sum() {
         },
         &mut rng,
     );
+}
+
+fn added<S: Stored + permute_rows::Instances<S> + Windowed<Value: Ranges>>(rng: &mut fastrand::Rng) {
+    for part in [[usize::MAX, 4], [2, 5]] {
+        let case = Case {
+            transmits: 3,
+            part,
+            ..Case::default()
+        };
+        let mut problem = Problem::<S>::new(&case, rng);
+        let (kernel, shape) = S::instances().remove(0);
+        let ranges = problem.run(&kernel, shape, rng.u64(..));
+        problem.case = Case {
+            part: [part[0], usize::MAX],
+            beta: 0.5,
+            is_marked: true,
+            ..case
+        };
+        let sums = problem.add(&ranges, case.channels.div_ceil(part[1]));
+        problem.check("ranges of channels", &sums);
+    }
+}
+
+/// Channels in ranges, each with a sum, and those added.
+#[test]
+fn ranges_of_channels() {
+    let mut rng = rng();
+    added::<Complex<F16>>(&mut rng);
+    added::<F16>(&mut rng);
 }
 
 /// Weights of any magnitude, which halves could not hold.

@@ -81,7 +81,8 @@ pub struct DasMemory {
     pub geometry_bytes: u64,
     /// The channel data.
     pub data_bytes: u64,
-    /// The copy of the data that the algorithm makes; 0 if it makes none.
+    /// The copy of the data that the algorithm makes, and sums over ranges of channels where it splits them; 0 if it makes
+    /// none.
     pub copy_bytes: u64,
     /// The result.
     pub output_bytes: u64,

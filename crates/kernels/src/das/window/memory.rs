@@ -1,7 +1,7 @@
 //! Where a thread is, and where things are in its block's shared memory.
 
 use super::operand::Weighted;
-use super::pair::{Half, HalfWindows};
+use super::pair::{HALF_ROWS, Half, HalfWindows, LISTED};
 use super::prepare::Channel;
 use super::reach::{Range, SCRATCH};
 use super::shape::{Shape, WARP};
@@ -81,7 +81,11 @@ impl Memory {
                 ),
                 halves: Shared::new(
                     layout.lists.of_warp(warp) + 8 * 2 * shape.channels,
-                    if shape.is_paired() { 4 * shape.channels } else { 0 },
+                    if shape.is_paired() {
+                        LISTED * HALF_ROWS * shape.channels
+                    } else {
+                        0
+                    },
                 ),
                 voxels: Shared::new(layout.voxels.of_warp(warp), 2 * shape.voxels_per_warp),
                 bounds: Shared::new(layout.bounds.of_warp(warp), 4),
@@ -139,7 +143,7 @@ impl Layout {
             bytes: 8 * channels * voxels_per_warp,
         };
         let list = if shape.is_paired() {
-            8 * (2 + 4) * channels
+            8 * (2 + LISTED * HALF_ROWS) * channels
         } else {
             16 * 2 * channels
         };

@@ -23,9 +23,12 @@
 //! Complex samples whose delays differ little need less: a window of half as many rows, and one product for those of two
 //! channels ([`Shape::window_rows`]). A channel whose tile needs more samples has several such half-windows.
 //!
+//! Where voxels are too few to fill a device, parts are ranges of channels, and [`add`] adds them.
+//!
 //! The sums are in single precision and in a fixed order. A sample that is not finite spoils the sums of its own batch
 //! item, also of voxels that give it the weight 0.
 
+pub mod add;
 mod body;
 mod memory;
 mod multiply;
@@ -112,7 +115,7 @@ macro_rules! instances {
 
 cuda_std::on_host! {
     /// A sample type, and this family's kernels for it.
-    pub trait Instances: Windowed {
+    pub trait Instances: Windowed<Value: add::Ranges> {
         /// The kernels, and what a block of each works on.
         fn instances() -> Vec<(cuda_std::Kernel<DasWindow<Self>>, Shape)>;
     }
@@ -121,9 +124,11 @@ cuda_std::on_host! {
 instances! {
     Complex<F16> {
         das_window_cf16_linear_16x64_16_16_half: 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 16 channels, 8 rows, 2 a window,
-            128, 7, 28, 16;
-        das_window_cf16_linear_16x64_8_16_half: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 16 channels, 5 rows, 2 a window,
-            128, 7, 28, 16;
+            128, 7, 29, 16;
+        das_window_cf16_linear_16x32_16_16_half: 2 groups 16 voxels, 2 vectors 4 tiles, 16 warps, 1 blocks, 16 channels, 8 rows, 2 a window,
+            128, 7, 29, 8;
+        das_window_cf16_linear_16x32_8_8_half: 2 groups 16 voxels, 2 vectors 4 tiles, 8 warps, 2 blocks, 8 channels, 20 rows, 2 a window,
+            128, 7, 29, 8;
     }
     F16 {
         das_window_f16_linear_32x64_8_8: 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
