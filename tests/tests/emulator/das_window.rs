@@ -5,17 +5,19 @@ use cuda_std::half::F16;
 use cuda_std::{Element, Global, Launch};
 use half::f16;
 use integration_tests::compare::assert_within;
+use integration_tests::das::samples_and_weights;
 use integration_tests::random::{between, rng};
 use kernels::das::geometry::Geometry;
 use kernels::das::output::{Items, Output};
 use kernels::das::permute_rows::{self, ITEMS, PermuteRows, SHARED_BYTES, sample_tiles};
 use kernels::das::scale::Scaling;
+use kernels::das::voxel::Taps;
 use kernels::das::window::add::{self, AddRanges, Ranges};
-use kernels::das::window::{DasWindow, Instances, Shape, Windowed};
+use kernels::das::window::{DasWindow, Instance, Instances, Shape, Windowed};
 use num_complex::{Complex, Complex64};
 use wavefield::aperture::{Aperture, Window};
 use wavefield::phase::TurnsPerSample;
-use wavefield::sampling::Interpolation;
+use wavefield::sampling::{Interpolation, MOST_TAPS};
 
 /// The bound on the L2 error relative to the root of the sum of the squares of all terms, weight × sample.
 ///
@@ -81,6 +83,7 @@ struct Case {
     is_marked: bool,
     cosine_bound: f64,
     gain: f32,
+    interpolation: Interpolation,
 }
 
 impl Default for Case {
@@ -99,6 +102,7 @@ impl Default for Case {
             is_marked: false,
             cosine_bound: -1.0,
             gain: 1.0,
+            interpolation: Interpolation::Linear,
         }
     }
 }
@@ -234,7 +238,7 @@ impl<S: Stored> Problem<S> {
         let case = &self.case;
         let mut sums = vec![Sum::default(); case.batch * case.voxels];
         let mut ambiguous = vec![false; case.voxels];
-        let mut squares = vec![0.0; self.entries.len() / case.voxels * case.channels * 2];
+        let mut squares = vec![0.0; self.entries.len() / case.voxels * case.channels * MOST_TAPS];
         for (index, &(offset, weight, transmit)) in self.entries.iter().enumerate() {
             let n = index % case.voxels;
             if transmit < 0 || !transmits.contains(&(transmit as usize)) || weight == 0.0 {
@@ -248,9 +252,9 @@ impl<S: Stored> Problem<S> {
                 let margin = (pz - z) - case.cosine_bound * distance;
                 ambiguous[n] |= margin.abs() < 1e-4;
                 let delay = distance + f64::from(offset);
-                let last = case.samples as f64 - 1.0;
-                ambiguous[n] |= delay.abs() < 1e-4 || (delay - last).abs() < 1e-4;
-                if margin < 0.0 || !(0.0..last).contains(&delay) {
+                let (taps, is_close) = samples_and_weights(case.interpolation, delay, case.samples, 1e-4);
+                ambiguous[n] |= is_close;
+                if margin < 0.0 {
                     continue;
                 }
                 let turns = f64::from(self.phases[q]) * std::f64::consts::TAU + self.radians_per_sample * delay;
@@ -258,20 +262,24 @@ impl<S: Stored> Problem<S> {
                 if S::IS_COMPLEX {
                     factor *= Complex64::from_polar(1.0, turns);
                 }
-                let first = delay.floor();
-                let fraction = delay - first;
+                // A weight changes by less than twice what the delay does.
+                let of_delay = 2.0_f64.powi(-23)
+                    * (distance + f64::from(offset).abs())
+                    * (2.0 + self.radians_per_sample.abs())
+                    * factor.norm();
+                // Three roundings to a multiple of 2⁻²⁴.
+                let besides = of_delay + 2.0_f64.powi(-23) / f64::from(case.gain);
                 for b in 0..case.batch {
-                    let at = ((b * case.channels + m) * case.transmits + q) * case.samples + first as usize;
-                    let (here, next) = (self.data[at].exact(), self.data[at + 1].exact());
+                    let at = ((b * case.channels + m) * case.transmits + q) * case.samples;
                     let sum = &mut sums[b * case.voxels + n];
-                    for (tap, term) in [here * (1.0 - fraction), next * fraction].into_iter().enumerate() {
-                        sum.add(factor * term);
-                        squares[(index / case.voxels * case.channels + m) * 2 + tap] += (factor * term).norm_sqr();
+                    for (tap, (sample, weight)) in taps.iter().enumerate() {
+                        let value = self.data[at + sample].exact();
+                        let term = factor * *weight * value;
+                        sum.add(term);
+                        sum.besides += besides * value.norm();
+                        let of_tap = (index / case.voxels * case.channels + m) * MOST_TAPS + tap;
+                        squares[of_tap] += term.norm_sqr();
                     }
-                    let slope = (next - here).norm() + self.radians_per_sample.abs() * (here.norm() + next.norm());
-                    sum.besides += factor.norm() * slope * 2.0_f64.powi(-23) * (distance + f64::from(offset).abs());
-                    // Three roundings to a multiple of 2⁻²⁴.
-                    sum.besides += (here.norm() + next.norm()) * 2.0_f64.powi(-23) / f64::from(case.gain);
                 }
             }
         }
@@ -364,7 +372,7 @@ impl<S: Stored> Problem<S> {
                 n_voxels: case.voxels as u64,
                 aperture: Aperture::new(0.0, Window::Boxcar, 0.0),
                 turns: TurnsPerSample::from_radians(self.radians_per_sample),
-                interpolation: Interpolation::Linear,
+                interpolation: case.interpolation,
                 n_samples: case.samples as i32,
                 n_channels: case.channels as u32,
                 n_transmits: case.transmits as u32,
@@ -547,7 +555,13 @@ fn or_empty<T: Element>(is_there: bool, buffer: &Buffer<T>) -> Global<T> {
 /// Runs a case on every instance of a sample type.
 fn check<S: Stored + permute_rows::Instances<S>>(case: &Case, rng: &mut fastrand::Rng) {
     let problem = Problem::<S>::new(case, rng);
-    for (kernel, shape) in S::instances() {
+    let taps = match case.interpolation {
+        Interpolation::Nearest => Taps::One,
+        Interpolation::Linear => Taps::Two,
+        _ => Taps::Any,
+    };
+    let instances = S::instances().into_iter().filter(|instance| instance.taps == taps);
+    for Instance { kernel, shape, .. } in instances {
         let result = problem.run(&kernel, shape, rng.u64(..));
         problem.check(kernel.info.name, &result);
     }
@@ -671,7 +685,7 @@ fn added<S: Stored + permute_rows::Instances<S> + Windowed<Value: Ranges>>(rng: 
             ..Case::default()
         };
         let mut problem = Problem::<S>::new(&case, rng);
-        let (kernel, shape) = S::instances().remove(0);
+        let Instance { kernel, shape, .. } = S::instances().remove(0);
         let ranges = problem.run(&kernel, shape, rng.u64(..));
         problem.case = Case {
             part: [part[0], usize::MAX],
@@ -690,6 +704,48 @@ fn ranges_of_channels() {
     let mut rng = rng();
     added::<Complex<F16>>(&mut rng);
     added::<F16>(&mut rng);
+}
+
+/// Every interpolation: delays that spread little and much, few samples, ends, and channels that not all voxels hear.
+#[test]
+fn interpolations() {
+    let mut rng = rng();
+    for interpolation in [
+        Interpolation::Nearest,
+        Interpolation::Quadratic,
+        Interpolation::Cubic,
+        Interpolation::Lanczos3,
+    ] {
+        let case = Case {
+            interpolation,
+            voxels: 131,
+            ..Case::default()
+        };
+        let wide = Case {
+            spread: 40.0,
+            samples: 400,
+            entries: 2,
+            ..case.clone()
+        };
+        let short = Case {
+            samples: 5,
+            first_delay: -3.0,
+            spread: 2.0,
+            voxels: 97,
+            ..case.clone()
+        };
+        let limited = Case {
+            samples: 41,
+            first_delay: 20.0,
+            cosine_bound: 0.8,
+            batch: 33,
+            voxels: 40,
+            ..case.clone()
+        };
+        for case in [case, wide, short, limited] {
+            check_both(&case, &mut rng);
+        }
+    }
 }
 
 /// Weights of any magnitude, which halves could not hold.
@@ -717,14 +773,14 @@ fn what_is_not_finite_stays_in_its_batch_item() {
     };
     let mut problem = Problem::<Complex<F16>>::new(&case, &mut rng);
     let clean: Vec<_> = {
-        let (kernel, shape) = &Complex::<F16>::instances()[0];
+        let Instance { kernel, shape, .. } = &Complex::<F16>::instances()[0];
         problem.run(kernel, *shape, 1)
     };
     let of_item = case.channels * case.transmits * case.samples;
     for at in 0..of_item {
         problem.data[33 * of_item + at] = Complex::new(F16(0x7e00), F16(0x7c00));
     }
-    for (kernel, shape) in Complex::<F16>::instances().into_iter().take(1) {
+    for Instance { kernel, shape, .. } in Complex::<F16>::instances().into_iter().take(1) {
         let result = problem.run(&kernel, shape, 1);
         for (index, (got, expected)) in result.iter().zip(&clean).enumerate() {
             if index / case.voxels != 33 {

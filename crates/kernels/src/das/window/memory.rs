@@ -35,6 +35,8 @@ pub(super) struct Memory {
     pub(super) weighted: Shared<Weighted>,
     /// The same where products take windows of two channels: the two voxels of a lane together.
     pub(super) weighted_pairs: Shared<[u32; 4]>,
+    /// Pairs of interpolation weights of the warp's voxels for a step's channels, where those are kept.
+    pub(super) words: Shared<u32>,
     /// The warp's windows of two steps.
     pub(super) lists: Shared<Channel>,
     /// Instead of these, where products take windows of two channels, the half-windows of two steps' channels.
@@ -71,6 +73,7 @@ impl Memory {
                         0
                     },
                 ),
+                words: Shared::new(layout.words.of_warp(warp), shape.tap_words * shape.word_plane()),
                 lists: Shared::new(
                     layout.lists.of_warp(warp),
                     if shape.is_paired() { 0 } else { 2 * shape.channels },
@@ -114,6 +117,7 @@ impl OfWarps {
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
     weighted: OfWarps,
+    words: OfWarps,
     lists: OfWarps,
     voxels: OfWarps,
     bounds: OfWarps,
@@ -147,11 +151,17 @@ impl Layout {
         } else {
             16 * 2 * channels
         };
-        let lists = after(weighted, warps, list);
+        let words = after(
+            weighted,
+            warps,
+            (4 * shape.tap_words * shape.word_plane()).next_multiple_of(16),
+        );
+        let lists = after(words, warps, list);
         let voxels = after(lists, warps, 16 * 2 * voxels_per_warp);
         let bounds = after(voxels, warps, 16 * 4);
         Self {
             weighted,
+            words,
             lists,
             voxels,
             bounds,

@@ -6,8 +6,9 @@
 //! the two in different banks; what one side has more goes to the other.
 
 use super::memory::{Memory, Place};
-use super::multiply::{NOWHERE, Window, multiply_window};
+use super::multiply::{NOWHERE, Voxels, Window, multiply_window};
 use super::operand::Windowed;
+use super::reading::Reading;
 use super::shape::Shape;
 use cuda_std::warp;
 
@@ -70,7 +71,13 @@ pub(super) fn half_windows(
 ///
 /// All 32 lanes of the warp make this call, behind the barriers of what they read.
 #[inline(always)]
-pub(super) unsafe fn multiply_pairs<S: Windowed, const GROUPS: usize, const VECTORS: usize, const TILES: usize>(
+pub(super) unsafe fn multiply_pairs<
+    S: Windowed,
+    R: Reading,
+    const GROUPS: usize,
+    const VECTORS: usize,
+    const TILES: usize,
+>(
     stage: u32,
     heard: u32,
     shape: Shape,
@@ -100,7 +107,11 @@ pub(super) unsafe fn multiply_pairs<S: Windowed, const GROUPS: usize, const VECT
                 };
                 let [delay, weight, next_delay, next_weight] = memory.weighted_pairs.load(window.voxel);
                 let voxels = [[delay, weight], [next_delay, next_weight]];
-                multiply_window::<S, GROUPS, VECTORS, TILES>(window, |_, group| [voxels[group], [0; 2]], &memory, sums);
+                let of_group = |_: &Window, group: usize| Voxels {
+                    weighted: [voxels[group], [0; 2]],
+                    places: [2 * window.voxel + group as u32; 2],
+                };
+                multiply_window::<S, R, GROUPS, VECTORS, TILES>(window, of_group, shape, &memory, sums);
                 half = next;
             }
             if !has_more {

@@ -5,6 +5,7 @@ use super::memory::{Memory, Place};
 use super::operand::{WINDOW_ROWS, Windowed};
 use super::pair::half_windows;
 use super::reach::rows;
+use super::reading::Reading;
 use super::shape::{Shape, WARP};
 use cuda_std::{copy, thread, warp};
 
@@ -77,7 +78,12 @@ pub(super) struct Prepared {
 /// Every thread of the block makes this call, and none uses the stage; the samples are as the parameters say, with the
 /// round's transmit and channels; the warp's and the block's bounds were written before the warp's last barrier.
 #[inline(always)]
-pub(super) unsafe fn prepare<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: Shape) -> Prepared {
+pub(super) unsafe fn prepare<S: Windowed, R: Reading>(
+    p: &DasWindow<S>,
+    round: Round,
+    step: Step,
+    shape: Shape,
+) -> Prepared {
     let here = Place::here();
     let lane = here.lane;
     // The lower lanes find the warp's rows, the upper ones the block's.
@@ -95,6 +101,7 @@ pub(super) unsafe fn prepare<S: Windowed>(p: &DasWindow<S>, round: Round, step: 
             channel.min(round.end - 1),
             channel < round.end,
             S::SAMPLES_PER_ROW.cast_signed(),
+            R::margin(&p.geometry),
         );
         // From here on counted from the chunk.
         let first_of_block = warp::shuffle(first.cast_unsigned(), shape.channels + mine).cast_signed() + chunk;

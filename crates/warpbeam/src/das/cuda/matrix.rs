@@ -16,7 +16,7 @@ use kernels::das::permute::{self, Permute};
 use kernels::das::permute_rows::InRows;
 use kernels::das::sample::Sample as DeviceSample;
 use kernels::das::voxel::Taps;
-use kernels::das::window::Instances;
+use kernels::das::window::{Instance, Instances};
 use std::ops::Range;
 
 /// The kernels with matrix instructions that a device has for a plan.
@@ -94,17 +94,20 @@ impl<T: Sample> CudaDas<T> {
                 .map(|variant| variant.items),
         };
         let tiles = [Tile::Wide, Tile::Narrow].into_iter();
-        let takes_windows = voxel::taps(self.parameters.interpolation) == Taps::Two && self.form() == Form::Halves;
+        let taps = voxel::taps(self.parameters.interpolation);
+        let takes_windows = self.form() == Form::Halves;
         let windows = <Halves<T> as Instances>::instances().into_iter().enumerate();
         MatrixKernels {
             distinct: tiles.filter_map(|tile| Some((tile, items(tile)?))).collect(),
             windows: windows
-                .filter(|(_, (kernel, _))| takes_windows && self.cuda.has_kernel(kernel))
-                .map(|(number, (kernel, block))| Window {
+                .filter(|(_, instance)| {
+                    takes_windows && instance.taps == taps && self.cuda.has_kernel(&instance.kernel)
+                })
+                .map(|(number, Instance { kernel, shape, .. })| Window {
                     number,
                     name: kernel.info.name,
-                    block,
-                    chunk_samples: block.rows * <Halves<T> as InRows>::SAMPLES_PER_ROW,
+                    block: shape,
+                    chunk_samples: shape.rows * <Halves<T> as InRows>::SAMPLES_PER_ROW,
                 })
                 .collect(),
             spread_samples,

@@ -150,8 +150,8 @@ impl<T: Sample> CudaDas<T> {
                 !self.matrix.distinct.is_empty(),
             ),
             Algorithm::Window => (
-                "Algorithm::Window for this sample type, interpolation or device",
-                "it takes f16 samples, or f32 and i16 with Precision::F16, linear interpolation and compute capability 8.0; \
+                "Algorithm::Window for this sample type or device",
+                "it takes f16 samples, or f32 and i16 with Precision::F16, and compute capability 8.0; \
                  Algorithm::Auto takes what there is",
                 !self.matrix.windows.is_empty(),
             ),

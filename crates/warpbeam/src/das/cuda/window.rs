@@ -12,7 +12,7 @@ use kernels::das::output::Output;
 use kernels::das::permute_rows::{self, InRows, PermuteRows};
 use kernels::das::sample::Sample as DeviceSample;
 use kernels::das::window::add::{self, AddRanges, Ranges as _};
-use kernels::das::window::{DasWindow, Instances, Shape};
+use kernels::das::window::{DasWindow, Instance, Instances, Shape};
 use std::ops::Range;
 
 /// Voxels whose spread of delays decides how many samples a block should hold at once.
@@ -136,7 +136,13 @@ impl<T: Sample> CudaDas<T> {
         let layout = self.window_layout(number);
         let permutation = <T::Device as Kernels>::permutation_to_rows();
         let instance = <Halves<T> as Instances>::instances().into_iter().nth(number);
-        let (Some(permutation), Some((kernel, block))) = (permutation, instance) else {
+        let (
+            Some(permutation),
+            Some(Instance {
+                kernel, shape: block, ..
+            }),
+        ) = (permutation, instance)
+        else {
             return Ok(false);
         };
         let ranges = self.ranges(number);
@@ -250,22 +256,24 @@ impl<T: Sample> CudaDas<T> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use kernels::das::voxel::Taps;
     use num_complex::Complex;
 
-    fn windows() -> Vec<Window> {
+    fn windows(taps: Taps) -> Vec<Window> {
         let instances = Complex::<cuda_std::half::F16>::instances().into_iter().enumerate();
-        let window = |(number, (kernel, block)): (usize, (Kernel<_>, Shape))| Window {
+        let of_taps = instances.filter(|(_, instance)| instance.taps == taps);
+        let window = |(number, Instance { kernel, shape, .. }): (usize, Instance<_>)| Window {
             number,
             name: kernel.info.name,
-            block,
-            chunk_samples: 2 * block.rows,
+            block: shape,
+            chunk_samples: 2 * shape.rows,
         };
-        instances.map(window).collect()
+        of_taps.map(window).collect()
     }
 
     #[test]
     fn the_kernel_follows_spread_and_batch() {
-        let windows = windows();
+        let windows = windows(Taps::Two);
         let name = |spread, n_batch| suitable(&windows, spread, n_batch).map(|number| windows[number].name);
         assert_eq!(name(7.0, 128), Some("das_window_cf16_linear_16x64_16_16_half"));
         assert_eq!(name(7.0, 96), Some("das_window_cf16_linear_16x64_16_16_half"));
@@ -278,14 +286,29 @@ mod tests {
     /// Kernels between which the batch decides give the same bits: they pair the same half-windows.
     #[test]
     fn kernels_for_one_spread_differ_in_the_batch_alone() {
-        for one in windows() {
-            for other in windows() {
-                let alike = Shape {
-                    items: other.block.items,
-                    ..one.block
-                };
-                assert!(one.chunk_samples != other.chunk_samples || alike == other.block);
+        for taps in [Taps::One, Taps::Two, Taps::Any] {
+            for one in windows(taps) {
+                for other in windows(taps) {
+                    let alike = Shape {
+                        items: other.block.items,
+                        ..one.block
+                    };
+                    assert!(one.chunk_samples != other.chunk_samples || alike == other.block);
+                }
             }
+        }
+    }
+
+    /// An H200 has 228 KiB of shared memory a multiprocessor, of which a block leaves one.
+    #[test]
+    fn blocks_have_room_in_shared_memory() {
+        let complex = Complex::<cuda_std::half::F16>::instances().into_iter();
+        let complex = complex.map(|instance| (instance.kernel.info.name, instance.shape));
+        let real = cuda_std::half::F16::instances().into_iter();
+        for (name, shape) in complex.chain(real.map(|instance| (instance.kernel.info.name, instance.shape))) {
+            let (bytes, blocks) = (shape.shared_bytes(), 16 / shape.warps);
+            println!("{name}: {bytes} bytes, {blocks} blocks");
+            assert!((bytes + 1024) * blocks <= 228 << 10, "{name}: {bytes} bytes");
         }
     }
 
@@ -298,6 +321,7 @@ mod tests {
             channels: 16,
             rows: 8,
             window_rows: 2,
+            tap_words: 0,
         };
         let whole = |channels: usize| Ranges {
             count: 1,
