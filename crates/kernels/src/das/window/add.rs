@@ -71,7 +71,7 @@ cuda_std::kernels! {
     /// Ranges of real sums.
     das_add_ranges_f32(p: AddRanges<f32>),
     threads THREADS, blocks 1,
-    resources Resources { registers: 48, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+    resources Resources { registers: 128, barriers: 0, warp_operations: 0, matrix_operations: 0 },
     {
         // SAFETY: the launching side's promise.
         unsafe { add_ranges(p) }
@@ -79,7 +79,7 @@ cuda_std::kernels! {
     /// Ranges of complex sums.
     das_add_ranges_cf32(p: AddRanges<Complex<f32>>),
     threads THREADS, blocks 1,
-    resources Resources { registers: 48, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+    resources Resources { registers: 128, barriers: 0, warp_operations: 0, matrix_operations: 0 },
     {
         // SAFETY: the launching side's promise.
         unsafe { add_ranges(p) }

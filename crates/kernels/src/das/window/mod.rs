@@ -99,7 +99,7 @@ macro_rules! instances {
                 fn instances() -> Vec<Instance<Self>> {
                     vec![$(Instance {
                         kernel: $name,
-                        taps: <reading::$reading as reading::Reading>::TAPS,
+                        taps: <reading::$reading as reading::Reads>::TAPS,
                         shape: Shape {
                             voxels_per_warp: $voxels,
                             items: 16 * $vectors,

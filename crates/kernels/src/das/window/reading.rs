@@ -10,7 +10,6 @@
 //! products look them up, a word for two samples.
 
 use super::super::geometry::Geometry;
-use super::super::voxel::Taps;
 use super::memory::Memory;
 use super::operand::Weighted;
 use super::shape::Shape;
@@ -28,9 +27,6 @@ const WHOLE: f32 = 12_582_912.0;
 pub(super) trait Reading {
     /// Words of weights that are kept of each voxel and channel.
     const WORDS: u32;
-
-    /// The samples that a value is made of.
-    const TAPS: Taps;
 
     /// Samples that a value is made of before and behind a delay's two neighbours.
     fn margin(geometry: &Geometry<f32>) -> i32;
@@ -60,7 +56,6 @@ fn hats([delay, _]: Weighted, sample: f32, later: u32) -> F16Pair {
 pub(super) struct Linear;
 
 impl Reading for Linear {
-    const TAPS: Taps = Taps::Two;
     const WORDS: u32 = 0;
 
     #[inline(always)]
@@ -83,7 +78,6 @@ impl Reading for Linear {
 pub(super) struct Nearest;
 
 impl Reading for Nearest {
-    const TAPS: Taps = Taps::One;
     const WORDS: u32 = 0;
 
     #[inline(always)]
@@ -111,7 +105,6 @@ impl Any {
 }
 
 impl Reading for Any {
-    const TAPS: Taps = Taps::Any;
     const WORDS: u32 = Self::WORDS + 1;
 
     #[inline(always)]
@@ -162,5 +155,27 @@ impl Reading for Any {
         let at = from_first.wrapping_add(later).min(END);
         // SAFETY: a word of the place's.
         F16Pair(unsafe { memory.words.load(shape.word_of_sample(at, place)) })
+    }
+}
+
+cuda_std::on_host! {
+    use super::super::voxel::Taps;
+
+    /// For which interpolations a reading is.
+    pub(super) trait Reads {
+        /// The samples that a value is made of.
+        const TAPS: Taps;
+    }
+
+    impl Reads for Linear {
+        const TAPS: Taps = Taps::Two;
+    }
+
+    impl Reads for Nearest {
+        const TAPS: Taps = Taps::One;
+    }
+
+    impl Reads for Any {
+        const TAPS: Taps = Taps::Any;
     }
 }
