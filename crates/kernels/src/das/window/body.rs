@@ -38,6 +38,9 @@ pub(super) unsafe fn das_window<
 ) {
     const {
         assert!(TILES == 2 * VECTORS && VOXELS == GROUPS as u32 * S::GROUP_VOXELS);
+        // A warp copies one or two rows at once, and the first row of a stage is an even one.
+        assert!(VECTORS == 2 || VECTORS == 4);
+        assert!(ROWS.is_multiple_of(2));
         assert!(WINDOW == WINDOW_ROWS || WINDOW == HALF_ROWS && GROUPS == 2 && S::GROUP_VOXELS == 8);
     };
     let shape = Shape {

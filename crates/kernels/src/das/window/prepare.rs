@@ -109,11 +109,7 @@ pub(super) unsafe fn prepare<S: Windowed, R: Reading>(
         let rows_left = last_of_block - first_of_block + 1;
         let rows = if rows_left > 0 {
             let rows = rows_left.clamp(WINDOW_ROWS.cast_signed(), shape.rows.cast_signed());
-            if shape.is_paired() && shape.rows.is_multiple_of(2) {
-                rows + rows % 2
-            } else {
-                rows
-            }
+            if shape.is_paired() { rows + rows % 2 } else { rows }
         } else {
             0
         };
@@ -181,9 +177,11 @@ fn windows([first, last]: [i32; 2], rows: i32) -> [u32; 2] {
 unsafe fn fill<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: Shape, here: Place, of_lane: [i32; 2]) {
     let row_vectors = shape.items / 2;
     let rows_of_channel = p.geometry.n_samples.cast_unsigned().div_ceil(S::SAMPLES_PER_ROW);
-    // Lanes go along a row, and from there to the next one, or do several rows at once.
-    let at_once = if row_vectors < WARP { WARP / row_vectors } else { 1 };
+    // Lanes go along one row, or along two neighbours at once.
+    let at_once = WARP / row_vectors;
     let own_row = here.lane / row_vectors;
+    let column = here.lane % row_vectors;
+    let vector = thread::block_idx_y() * row_vectors + column;
     let mut channel = here.warp;
     while channel < shape.channels {
         // SAFETY: the caller's promise; a copy reads within its channel's rows and the batch's vectors.
@@ -192,33 +190,39 @@ unsafe fn fill<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: S
             let rows = warp::shuffle(of_lane[1].cast_unsigned(), channel);
             let channel_of_all =
                 u64::from(round.transmit) * u64::from(p.geometry.n_channels) + u64::from(step.first_channel + channel);
-            let samples = if rows == 0 {
+            // What the samples have, counted as the rows are.
+            let there = if vector < p.n_vectors {
+                rows_of_channel.saturating_sub(first).min(rows)
+            } else {
+                0
+            };
+            let samples = if there == 0 {
                 p.samples
             } else {
                 p.samples
                     .from(channel_of_all * u64::from(rows_of_channel) * u64::from(p.n_vectors))
             };
             let stages = Memory::of(shape, here.warp).stages;
-            let mut column = here.lane % row_vectors;
-            while column < row_vectors {
-                let vector = thread::block_idx_y() * row_vectors + column;
-                // What the samples have, counted as the row is.
-                let rows_there = if vector < p.n_vectors { rows_of_channel } else { 0 };
-                let mut row = own_row;
-                let mut from = first.wrapping_add(row);
-                let mut at = from.wrapping_mul(p.n_vectors).wrapping_add(vector);
-                while row < rows {
-                    let to = shape.row_vector(step.stage, channel, row) + column;
-                    if from < rows_there {
-                        copy::start::<[u32; 4], 16>(stages, to, samples, u64::from(at));
-                    } else {
-                        stages.store(to, [0; 4]);
-                    }
-                    row += at_once;
-                    from = from.wrapping_add(at_once);
-                    at = at.wrapping_add(at_once * p.n_vectors);
+            let mut row = own_row;
+            let mut to = shape.row_vector(step.stage, channel, own_row) + column;
+            let mut at = first
+                .wrapping_add(own_row)
+                .wrapping_mul(p.n_vectors)
+                .wrapping_add(vector);
+            while row < there {
+                copy::start::<[u32; 4], 16>(stages, to, samples, u64::from(at));
+                if at_once == 1 && row + 1 < there {
+                    let next = at.wrapping_add(p.n_vectors);
+                    copy::start::<[u32; 4], 16>(stages, to + shape.padded_row(), samples, u64::from(next));
                 }
-                column += WARP;
+                row += 2;
+                to += shape.two_rows();
+                at = at.wrapping_add(2 * p.n_vectors);
+            }
+            let mut row = there + own_row;
+            while row < rows {
+                stages.store(shape.row_vector(step.stage, channel, row) + column, [0; 4]);
+                row += at_once;
             }
         }
         channel += shape.warps;
