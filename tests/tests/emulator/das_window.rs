@@ -748,6 +748,41 @@ fn interpolations() {
     }
 }
 
+/// Kernels that differ in the batch items of a block alone give the same bits: a run may be cut along the batch.
+#[test]
+fn batch_items_of_a_block_do_not_matter() {
+    let mut rng = rng();
+    let case = Case {
+        batch: 35,
+        spread: 9.0,
+        voxels: 300,
+        channels: 37,
+        samples: 128,
+        ..Case::default()
+    };
+    let problem = Problem::<Complex<F16>>::new(&case, &mut rng);
+    let mut pairs = 0;
+    let instances = Complex::<F16>::instances();
+    for (index, one) in instances.iter().enumerate() {
+        for other in &instances[..index] {
+            let alike = Shape {
+                items: other.shape.items,
+                ..one.shape
+            };
+            if one.taps == other.taps && alike == other.shape {
+                let results = [one, other].map(|instance| problem.run(&instance.kernel, instance.shape, 1));
+                assert_eq!(
+                    results[0], results[1],
+                    "{} and {}",
+                    one.kernel.info.name, other.kernel.info.name
+                );
+                pairs += 1;
+            }
+        }
+    }
+    assert!(pairs > 0, "there are no such kernels");
+}
+
 /// Weights of any magnitude, which halves could not hold.
 #[test]
 fn weights_of_any_magnitude() {
