@@ -89,19 +89,21 @@ impl Workspace {
     }
 }
 
-fn bytes(words: &Option<Tensor<u32>>) -> u64 {
-    words.as_ref().map_or(0, |words| 4 * words.len() as u64)
+fn bytes(words: Option<&Tensor<u32>>) -> u64 {
+    words.map_or(0, |words| 4 * words.len() as u64)
 }
 
 impl Room {
     fn bytes(&self) -> u64 {
-        [&self.samples, &self.sums_of_ranges].map(bytes).iter().sum()
+        bytes(self.samples.as_ref()) + bytes(self.sums_of_ranges.as_ref())
     }
 
     /// Vectors that there is room for, of so many bytes of samples and of sums.
     fn vectors(&self, [of_samples, of_sums]: [u64; 2]) -> u64 {
-        let sums = bytes(&self.sums_of_ranges).checked_div(of_sums).unwrap_or(u64::MAX);
-        sums.min(bytes(&self.samples).checked_div(of_samples).unwrap_or(0))
+        let sums = bytes(self.sums_of_ranges.as_ref())
+            .checked_div(of_sums)
+            .unwrap_or(u64::MAX);
+        sums.min(bytes(self.samples.as_ref()).checked_div(of_samples).unwrap_or(0))
     }
 
     /// The sums over ranges of channels, for a kernel that reads them.
