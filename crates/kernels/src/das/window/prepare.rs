@@ -190,39 +190,50 @@ unsafe fn fill<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: S
             let rows = warp::shuffle(of_lane[1].cast_unsigned(), channel);
             let channel_of_all =
                 u64::from(round.transmit) * u64::from(p.geometry.n_channels) + u64::from(step.first_channel + channel);
-            // What the samples have, counted as the rows are.
-            let there = if vector < p.n_vectors {
-                rows_of_channel.saturating_sub(first).min(rows)
-            } else {
-                0
-            };
-            let samples = if there == 0 {
+            let samples = if rows == 0 {
                 p.samples
             } else {
                 p.samples
                     .from(channel_of_all * u64::from(rows_of_channel) * u64::from(p.n_vectors))
             };
             let stages = Memory::of(shape, here.warp).stages;
+            // What the samples have, counted as a channel's rows are.
+            let rows_there = if vector < p.n_vectors { rows_of_channel } else { 0 };
             let mut row = own_row;
-            let mut to = shape.row_vector(step.stage, channel, own_row) + column;
-            let mut at = first
-                .wrapping_add(own_row)
-                .wrapping_mul(p.n_vectors)
-                .wrapping_add(vector);
-            while row < there {
-                copy::start::<[u32; 4], 16>(stages, to, samples, u64::from(at));
-                if at_once == 1 && row + 1 < there {
-                    let next = at.wrapping_add(p.n_vectors);
-                    copy::start::<[u32; 4], 16>(stages, to + shape.padded_row(), samples, u64::from(next));
+            let mut from = first.wrapping_add(row);
+            let mut at = from.wrapping_mul(p.n_vectors).wrapping_add(vector);
+            if shape.is_paired() {
+                // Rows of two channels alternate two by two: the way to every second row is the same.
+                let there = rows_there.saturating_sub(first).min(rows);
+                let mut to = shape.row_vector(step.stage, channel, own_row) + column;
+                while row < there {
+                    copy::start::<[u32; 4], 16>(stages, to, samples, u64::from(at));
+                    if at_once == 1 && row + 1 < there {
+                        let next = at.wrapping_add(p.n_vectors);
+                        copy::start::<[u32; 4], 16>(stages, to + shape.padded_row(), samples, u64::from(next));
+                    }
+                    row += 2;
+                    to += 4 * shape.padded_row();
+                    at = at.wrapping_add(2 * p.n_vectors);
                 }
-                row += 2;
-                to += shape.two_rows();
-                at = at.wrapping_add(2 * p.n_vectors);
-            }
-            let mut row = there + own_row;
-            while row < rows {
-                stages.store(shape.row_vector(step.stage, channel, row) + column, [0; 4]);
-                row += at_once;
+                let mut row = there + own_row;
+                while row < rows {
+                    stages.store(shape.row_vector(step.stage, channel, row) + column, [0; 4]);
+                    row += at_once;
+                }
+            } else {
+                // In one loop, because registers are scarce.
+                while row < rows {
+                    let to = shape.row_vector(step.stage, channel, row) + column;
+                    if from < rows_there {
+                        copy::start::<[u32; 4], 16>(stages, to, samples, u64::from(at));
+                    } else {
+                        stages.store(to, [0; 4]);
+                    }
+                    row += at_once;
+                    from = from.wrapping_add(at_once);
+                    at = at.wrapping_add(at_once * p.n_vectors);
+                }
             }
         }
         channel += shape.warps;

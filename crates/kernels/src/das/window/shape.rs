@@ -86,15 +86,6 @@ impl Shape {
         sample / 2 * self.word_plane() + place
     }
 
-    /// Vectors from a row to the one after the next.
-    pub(super) const fn two_rows(self) -> u32 {
-        if self.is_paired() {
-            4 * self.padded_row()
-        } else {
-            2 * self.padded_row()
-        }
-    }
-
     /// Bytes of shared memory.
     pub const fn shared_bytes(self) -> u32 {
         Layout::new(self).bytes
