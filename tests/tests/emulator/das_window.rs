@@ -30,8 +30,14 @@ const BOUND: f64 = 6e-4;
 /// sums in single precision.
 const WORST: f64 = 3.0 * (1.0 + 1.0 / 32.0) / 2048.0;
 
-/// Terms of different rounding from which on they are not all bad: `(Σ t²)² / Σ t⁴`, their number where they are alike.
-const LEAST_TERMS: f64 = 12.0;
+/// Terms of different rounding from which on they are not all bad: `(Σ t²)² / Σ t⁴`, their number where they are alike. Of an entry,
+/// channel and tap, which voxels at equal delays share, and of these for each voxel.
+const LEAST_TERMS: [f64; 2] = [12.0, 200.0];
+
+fn number_of_terms(squares: impl Iterator<Item = f64> + Clone) -> f64 {
+    let fourth: f64 = squares.clone().map(|square| square * square).sum();
+    squares.sum::<f64>().powi(2) / fourth.max(f64::MIN_POSITIVE)
+}
 
 /// A sum, and what its error is measured against.
 #[derive(Clone, Copy, Debug, Default)]
@@ -59,7 +65,7 @@ struct Expected {
     sums: Vec<Sum>,
     /// Voxels about which rounding decides.
     ambiguous: Vec<bool>,
-    /// The squares of the terms of each entry, channel and tap.
+    /// The squares of the terms, `(entry and channel and tap, voxel)`.
     squares: Vec<f64>,
 }
 
@@ -238,7 +244,7 @@ impl<S: Stored> Problem<S> {
         let case = &self.case;
         let mut sums = vec![Sum::default(); case.batch * case.voxels];
         let mut ambiguous = vec![false; case.voxels];
-        let mut squares = vec![0.0; self.entries.len() / case.voxels * case.channels * MOST_TAPS];
+        let mut squares = vec![0.0; self.entries.len() * case.channels * MOST_TAPS];
         for (index, &(offset, weight, transmit)) in self.entries.iter().enumerate() {
             let n = index % case.voxels;
             if transmit < 0 || !transmits.contains(&(transmit as usize)) || weight == 0.0 {
@@ -278,7 +284,7 @@ impl<S: Stored> Problem<S> {
                         sum.add(term);
                         sum.besides += besides * value.norm();
                         let of_tap = (index / case.voxels * case.channels + m) * MOST_TAPS + tap;
-                        squares[of_tap] += term.norm_sqr();
+                        squares[of_tap * case.voxels + n] += term.norm_sqr();
                     }
                 }
             }
@@ -477,16 +483,22 @@ impl<S: Stored> Problem<S> {
             }
         }
         assert!(compared > 0, "nothing was compared");
-        let squares = parts.iter().flat_map(|part| &part.squares);
-        let fourth: f64 = squares.clone().map(|square| square * square).sum();
-        let terms = squares.sum::<f64>().powi(2) / fourth.max(f64::MIN_POSITIVE);
-        let label = format!("{what}: {compared} sums of {terms:.0} terms, {worst:.2} of what each may, {case:?}");
+        let squares = parts.iter().flat_map(|part| &part.squares).copied();
+        let shared = parts.iter().flat_map(|part| part.squares.chunks(case.voxels));
+        let terms = [
+            number_of_terms(shared.map(|of_voxels| of_voxels.iter().sum())),
+            number_of_terms(squares),
+        ];
+        let label = format!(
+            "{what}: {compared} sums of {:.0} and {:.0} terms, {worst:.2} of what each may, {case:?}",
+            terms[0], terms[1]
+        );
         let error = if difference == 0.0 {
             0.0
         } else {
             (difference / norm).sqrt()
         };
-        if terms < LEAST_TERMS {
+        if terms[0] < LEAST_TERMS[0] || terms[1] < LEAST_TERMS[1] {
             println!("{error:9.2e} of few terms: {label}");
         } else {
             assert_within(&label, error, BOUND);
