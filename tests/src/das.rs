@@ -223,6 +223,17 @@ impl Terms {
     }
 }
 
+/// Samples and weights of a delay, none where it is out of range, and whether a change by `slack` would take others.
+pub fn samples_and_weights(
+    interpolation: Interpolation,
+    delay: f64,
+    samples: usize,
+    slack: f64,
+) -> (Vec<(usize, f64)>, bool) {
+    let Decision { value, is_close } = taps(interpolation, delay, samples, slack);
+    (value.unwrap_or_default(), is_close)
+}
+
 /// Samples and weights of a delay: none outside 0 ≤ d < K − 1.
 fn taps(interpolation: Interpolation, delay: f64, samples: usize, slack: f64) -> Decision<Option<Vec<(usize, f64)>>> {
     let last = samples as f64 - 1.0;

@@ -16,7 +16,7 @@ pub fn algorithms<T: TestSample>(backend: &Backend, interpolation: Interpolation
         if matches!(interpolation, Interpolation::Nearest | Interpolation::Linear) {
             algorithms.push(Algorithm::Distinct);
         }
-        if is_half::<T>() && interpolation == Interpolation::Linear {
+        if is_half::<T>() {
             algorithms.push(Algorithm::Window);
         }
     }

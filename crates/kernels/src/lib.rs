@@ -41,6 +41,7 @@ cuda_std::on_host! {
         das::distinct::tf32::KERNELS,
         das::window::KERNELS,
         rates::sm_80::KERNELS,
+        das::window::add::KERNELS,
         probe::sm_80::KERNELS,
     ];
 }

@@ -197,8 +197,8 @@ fn algorithms(backend: &Backend) {
     refused(
         backend,
         |_, o| o.algorithm = Algorithm::Window,
-        "Algorithm::Window for this interpolation or sample type is not supported; it takes Linear, and f16 samples or \
-         others with Precision::F16; Algorithm::Auto, Voxel, Frame and Batch take all",
+        "Algorithm::Window for this sample type is not supported; it takes f16 samples, or others with Precision::F16; \
+         Algorithm::Auto, Voxel, Frame and Batch take all",
     );
 }
 

@@ -6,19 +6,69 @@ use cuda_std::half::F16;
 use cuda_std::{Element, Global, Launch};
 use half::f16;
 use integration_tests::compare::assert_within;
+use integration_tests::das::samples_and_weights;
 use integration_tests::random::{between, rng};
 use kernels::das::geometry::Geometry;
 use kernels::das::output::{Items, Output};
 use kernels::das::permute_rows::{self, ITEMS, PermuteRows, sample_tiles, shared_bytes};
 use kernels::das::scale::Scaling;
-use kernels::das::window::{DasWindow, Instances, Shape};
+use kernels::das::voxel::Taps;
+use kernels::das::window::add::{self, AddRanges, Ranges};
+use kernels::das::window::{DasWindow, Instance, Instances, Shape, Windowed};
 use num_complex::{Complex, Complex64};
 use wavefield::aperture::{Aperture, Window};
 use wavefield::phase::TurnsPerSample;
-use wavefield::sampling::Interpolation;
+use wavefield::sampling::{Interpolation, MOST_TAPS};
 
-/// The bound on the relative L2 error: halves have 11 bits, and an operand's entry is rounded three times.
+/// The bound on the L2 error relative to the root of the sum of the squares of all terms, weight × sample.
+///
+/// Halves have 11 bits, and an operand's entry is rounded three times: about 3.4e-4 where the roundings are independent. Not relative
+/// to the sums: terms cancel by chance, their errors do not. Real samples at equal delays give every voxel the same few factors, and
+/// where these happen to be small, so are all sums.
 const BOUND: f64 = 6e-4;
+
+/// The bound on the error of each sum relative to its terms' magnitudes: three roundings at their worst, and a little for
+/// sums in single precision.
+const WORST: f64 = 3.0 * (1.0 + 1.0 / 32.0) / 2048.0;
+
+/// Terms of different rounding from which on they are not all bad: `(Σ t²)² / Σ t⁴`, their number where they are alike. Of an entry,
+/// channel and tap, which voxels at equal delays share, and of these for each voxel.
+const LEAST_TERMS: [f64; 2] = [12.0, 200.0];
+
+fn number_of_terms(squares: impl Iterator<Item = f64> + Clone) -> f64 {
+    let fourth: f64 = squares.clone().map(|square| square * square).sum();
+    squares.sum::<f64>().powi(2) / fourth.max(f64::MIN_POSITIVE)
+}
+
+/// A sum, and what its error is measured against.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sum {
+    value: Complex64,
+    /// Of the terms.
+    magnitudes: f64,
+    /// Of the terms.
+    squares: f64,
+    /// What delays in single precision and entries below a half's normal numbers may change.
+    besides: f64,
+}
+
+impl Sum {
+    fn add(&mut self, term: Complex64) {
+        self.value += term;
+        self.magnitudes += term.norm();
+        self.squares += term.norm_sqr();
+    }
+}
+
+/// The sums of a part.
+struct Expected {
+    /// `(batch, voxel)`.
+    sums: Vec<Sum>,
+    /// Voxels about which rounding decides.
+    ambiguous: Vec<bool>,
+    /// The squares of the terms, `(entry and channel and tap, voxel)`.
+    squares: Vec<f64>,
+}
 
 /// A delay-and-sum: counts, and how the delays of neighbouring voxels differ.
 #[derive(Clone, Debug)]
@@ -40,6 +90,7 @@ struct Case {
     is_marked: bool,
     cosine_bound: f64,
     gain: f32,
+    interpolation: Interpolation,
 }
 
 impl Default for Case {
@@ -58,7 +109,18 @@ impl Default for Case {
             is_marked: false,
             cosine_bound: -1.0,
             gain: 1.0,
+            interpolation: Interpolation::Linear,
         }
+    }
+}
+
+impl Case {
+    /// Parts along transmits and along channels.
+    fn parts(&self) -> [usize; 2] {
+        [
+            self.transmits.div_ceil(self.part[0].min(self.transmits)),
+            self.channels.div_ceil(self.part[1].min(self.channels)),
+        ]
     }
 }
 
@@ -178,15 +240,12 @@ impl<S: Stored> Problem<S> {
         }
     }
 
-    /// The sum over transmits and channels of a part, `(batch, voxel)`, and voxels about which rounding decides.
-    fn exact(
-        &self,
-        transmits: std::ops::Range<usize>,
-        channels: &std::ops::Range<usize>,
-    ) -> (Vec<Complex64>, Vec<bool>) {
+    /// The sum over transmits and channels of a part.
+    fn exact(&self, transmits: std::ops::Range<usize>, channels: &std::ops::Range<usize>) -> Expected {
         let case = &self.case;
-        let mut sums = vec![Complex64::ZERO; case.batch * case.voxels];
+        let mut sums = vec![Sum::default(); case.batch * case.voxels];
         let mut ambiguous = vec![false; case.voxels];
+        let mut squares = vec![0.0; self.entries.len() * case.channels * MOST_TAPS];
         for (index, &(offset, weight, transmit)) in self.entries.iter().enumerate() {
             let n = index % case.voxels;
             if transmit < 0 || !transmits.contains(&(transmit as usize)) || weight == 0.0 {
@@ -200,9 +259,9 @@ impl<S: Stored> Problem<S> {
                 let margin = (pz - z) - case.cosine_bound * distance;
                 ambiguous[n] |= margin.abs() < 1e-4;
                 let delay = distance + f64::from(offset);
-                let last = case.samples as f64 - 1.0;
-                ambiguous[n] |= delay.abs() < 1e-4 || (delay - last).abs() < 1e-4;
-                if margin < 0.0 || !(0.0..last).contains(&delay) {
+                let (taps, is_close) = samples_and_weights(case.interpolation, delay, case.samples, 1e-4);
+                ambiguous[n] |= is_close;
+                if margin < 0.0 {
                     continue;
                 }
                 let turns = f64::from(self.phases[q]) * std::f64::consts::TAU + self.radians_per_sample * delay;
@@ -210,16 +269,32 @@ impl<S: Stored> Problem<S> {
                 if S::IS_COMPLEX {
                     factor *= Complex64::from_polar(1.0, turns);
                 }
-                let first = delay.floor();
-                let fraction = delay - first;
+                // A weight changes by less than twice what the delay does.
+                let of_delay = 2.0_f64.powi(-23)
+                    * (distance + f64::from(offset).abs())
+                    * (2.0 + self.radians_per_sample.abs())
+                    * factor.norm();
+                // Three roundings to a multiple of 2⁻²⁴.
+                let besides = of_delay + 2.0_f64.powi(-23) / f64::from(case.gain);
                 for b in 0..case.batch {
-                    let at = ((b * case.channels + m) * case.transmits + q) * case.samples + first as usize;
-                    let value = self.data[at].exact() * (1.0 - fraction) + self.data[at + 1].exact() * fraction;
-                    sums[b * case.voxels + n] += factor * value;
+                    let at = ((b * case.channels + m) * case.transmits + q) * case.samples;
+                    let sum = &mut sums[b * case.voxels + n];
+                    for (tap, (sample, weight)) in taps.iter().enumerate() {
+                        let value = self.data[at + sample].exact();
+                        let term = factor * *weight * value;
+                        sum.add(term);
+                        sum.besides += besides * value.norm();
+                        let of_tap = (index / case.voxels * case.channels + m) * MOST_TAPS + tap;
+                        squares[of_tap * case.voxels + n] += term.norm_sqr();
+                    }
                 }
             }
         }
-        (sums, ambiguous)
+        Expected {
+            sums,
+            ambiguous,
+            squares,
+        }
     }
 
     /// The data in rows, and vectors of a row.
@@ -263,9 +338,6 @@ impl<S: Stored> Problem<S> {
     {
         let case = &self.case;
         let (samples, n_vectors) = self.rows();
-        let [transmits, channels] = [case.part[0].min(case.transmits), case.part[1].min(case.channels)];
-        let transmit_parts = case.transmits.div_ceil(transmits);
-        let parts = transmit_parts * case.channels.div_ceil(channels);
         let pairs = |pair: fn(&[f32; 4]) -> [[f32; 2]; 2]| {
             Buffer::new(&self.elements.iter().flat_map(pair).collect::<Vec<_>>())
         };
@@ -281,20 +353,7 @@ impl<S: Stored> Problem<S> {
         let weights = Buffer::new(&self.entries.iter().map(|entry| entry.1).collect::<Vec<_>>());
         let transmits_of_entries = Buffer::new(&self.entries.iter().map(|entry| entry.2).collect::<Vec<_>>());
         let phases = Buffer::new(&self.phases);
-        let marks = Buffer::new(&(0..case.batch as u32).map(|item| item % 2).collect::<Vec<_>>());
-        let scales = Buffer::new(&(0..case.batch).map(scale_of).collect::<Vec<_>>());
-        let nan = S::rounded(Complex64::new(f64::NAN, f64::NAN));
-        let former: Vec<_> = (0..case.batch)
-            .flat_map(|b| (0..parts).flat_map(move |_| b * case.voxels..(b + 1) * case.voxels))
-            .map(|at| {
-                if case.beta == 0.0 {
-                    nan
-                } else {
-                    S::rounded(self.former[at])
-                }
-            })
-            .collect();
-        let output = Buffer::new(&former);
+        let result = Result::new(self);
         let parameters = DasWindow::<S> {
             samples: samples.global(),
             geometry: Geometry {
@@ -312,7 +371,7 @@ impl<S: Stored> Problem<S> {
                 n_voxels: case.voxels as u64,
                 aperture: Aperture::new(0.0, Window::Boxcar, 0.0),
                 turns: TurnsPerSample::from_radians(self.radians_per_sample),
-                interpolation: Interpolation::Linear,
+                interpolation: case.interpolation,
                 n_samples: case.samples as i32,
                 n_channels: case.channels as u32,
                 n_transmits: case.transmits as u32,
@@ -324,21 +383,7 @@ impl<S: Stored> Problem<S> {
                 is_directive: u32::from(case.cosine_bound > -1.0),
                 is_sparse: u32::from(case.entries > 0),
             },
-            output: Output {
-                values: output.global_mut(),
-                scales: or_empty(case.is_marked, &scales),
-                marks: or_empty(case.is_marked, &marks),
-                beta: case.beta,
-                n_voxels: case.voxels as u64,
-                n_parts: parts as u32,
-                n_transmit_parts: transmit_parts as u32,
-                transmits_per_part: transmits as u32,
-                channels_per_part: channels as u32,
-                first_part: 0,
-                first_item: 0,
-                items: if case.is_marked { Items::Unmarked } else { Items::All },
-                is_scaled: u32::from(case.is_marked),
-            },
+            output: result.output(case),
             gain: case.gain,
             n_batch: case.batch as u32,
             n_vectors,
@@ -347,7 +392,7 @@ impl<S: Stored> Problem<S> {
             grid: [
                 (case.voxels as u32).div_ceil(shape.voxels()),
                 (case.batch as u32).div_ceil(shape.items),
-                parts as u32,
+                case.parts().into_iter().product::<usize>() as u32,
             ],
             threads: shape.threads(),
             shared_bytes: shape.shared_bytes(),
@@ -357,14 +402,42 @@ impl<S: Stored> Problem<S> {
             ..Options::default()
         };
         launch_with(kernel, launch, parameters, options).unwrap_or_else(|fault| panic!("{case:?}\n{fault}"));
-        output.to_vec()
+        result.values.to_vec()
     }
 
-    /// The relative error of a result, and how many sums were compared.
-    fn error(&self, result: &[S::Value]) -> (f64, usize) {
+    /// The sums of a case whose parts are `ranges` of the channels, added.
+    fn add(&self, ranges: &[S::Value], n_ranges: usize) -> Vec<S::Value>
+    where
+        S: Windowed<Value: Ranges>,
+    {
+        let case = &self.case;
+        let (sums, result) = (Buffer::new(ranges), Result::new(self));
+        let n_layers = 2;
+        let parameters = AddRanges::<S::Value> {
+            sums: sums.global(),
+            output: result.output(case),
+            n_ranges: n_ranges as u32,
+            n_batch: case.batch as u32,
+            n_layers,
+        };
+        let shape = Launch {
+            grid: [
+                (case.voxels as u32).div_ceil(add::THREADS),
+                n_layers,
+                case.parts().into_iter().product::<usize>() as u32,
+            ],
+            threads: add::THREADS,
+            shared_bytes: 0,
+        };
+        launch(&<S::Value as Ranges>::adding(), shape, parameters).unwrap_or_else(|fault| panic!("{fault}"));
+        result.values.to_vec()
+    }
+
+    /// Compares a result with the exact sums.
+    fn check(&self, what: &str, result: &[S::Value]) {
         let case = &self.case;
         let [transmits, channels] = [case.part[0].min(case.transmits), case.part[1].min(case.channels)];
-        let (mut difference, mut norm, mut compared) = (0.0, 0.0, 0);
+        let (mut difference, mut norm, mut compared, mut worst) = (0.0, 0.0, 0, 0.0_f64);
         let mut parts = Vec::new();
         for first_channel in (0..case.channels).step_by(channels) {
             for first_transmit in (0..case.transmits).step_by(transmits) {
@@ -375,7 +448,7 @@ impl<S: Stored> Problem<S> {
             }
         }
         for b in 0..case.batch {
-            for (part, (sums, ambiguous)) in parts.iter().enumerate() {
+            for (part, Expected { sums, ambiguous, .. }) in parts.iter().enumerate() {
                 for n in 0..case.voxels {
                     let got = S::exact_sum(result[(b * parts.len() + part) * case.voxels + n]);
                     let former = self.former[b * case.voxels + n];
@@ -385,21 +458,94 @@ impl<S: Stored> Problem<S> {
                         continue;
                     }
                     let scale = if case.is_marked { f64::from(scale_of(b)) } else { 1.0 };
-                    let expected = sums[b * case.voxels + n] * scale + f64::from(case.beta) * former;
+                    let sum = sums[b * case.voxels + n];
+                    let error = (got - (sum.value * scale + f64::from(case.beta) * former)).norm();
                     if !ambiguous[n] {
-                        difference += (got - expected).norm_sqr();
-                        norm += expected.norm_sqr();
+                        difference += error * error;
+                        norm += sum.squares * scale * scale + (f64::from(case.beta) * former).norm_sqr();
                         compared += 1;
+                        let allowed = scale * (WORST * sum.magnitudes + sum.besides)
+                            + 1e-6 * (f64::from(case.beta) * former).norm();
+                        assert!(
+                            error <= allowed,
+                            "{what}: item {b}, voxel {n}: {error:e} of {allowed:e}"
+                        );
+                        worst = worst.max(error / allowed.max(f64::MIN_POSITIVE));
                     }
                 }
             }
         }
+        assert!(compared > 0, "nothing was compared");
+        let squares = parts.iter().flat_map(|part| &part.squares).copied();
+        let shared = parts.iter().flat_map(|part| part.squares.chunks(case.voxels));
+        let terms = [
+            number_of_terms(shared.map(|of_voxels| of_voxels.iter().sum())),
+            number_of_terms(squares),
+        ];
+        let label = format!(
+            "{what}: {compared} sums of {:.0} and {:.0} terms, {worst:.2} of what each may, {case:?}",
+            terms[0], terms[1]
+        );
         let error = if difference == 0.0 {
             0.0
         } else {
             (difference / norm).sqrt()
         };
-        (error, compared)
+        if terms[0] < LEAST_TERMS[0] || terms[1] < LEAST_TERMS[1] {
+            println!("{error:9.2e} of few terms: {label}");
+        } else {
+            assert_within(&label, error, BOUND);
+        }
+    }
+}
+
+/// Where a case's result is written: what was there before, marks and scales.
+struct Result<S: Stored> {
+    values: Buffer<S::Value>,
+    scales: Buffer<f32>,
+    marks: Buffer<u32>,
+}
+
+impl<S: Stored> Result<S> {
+    fn new(problem: &Problem<S>) -> Self {
+        let case = &problem.case;
+        let n_parts: usize = case.parts().into_iter().product();
+        let nan = S::rounded(Complex64::new(f64::NAN, f64::NAN));
+        let former: Vec<_> = (0..case.batch)
+            .flat_map(|b| (0..n_parts).flat_map(move |_| b * case.voxels..(b + 1) * case.voxels))
+            .map(|at| {
+                if case.beta == 0.0 {
+                    nan
+                } else {
+                    S::rounded(problem.former[at])
+                }
+            })
+            .collect();
+        Self {
+            values: Buffer::new(&former),
+            scales: Buffer::new(&(0..case.batch).map(scale_of).collect::<Vec<_>>()),
+            marks: Buffer::new(&(0..case.batch as u32).map(|item| item % 2).collect::<Vec<_>>()),
+        }
+    }
+
+    fn output(&self, case: &Case) -> Output<S::Value> {
+        let [transmits, channels] = [case.part[0].min(case.transmits), case.part[1].min(case.channels)];
+        let [transmit_parts, channel_parts] = case.parts();
+        Output {
+            values: self.values.global_mut(),
+            scales: or_empty(case.is_marked, &self.scales),
+            marks: or_empty(case.is_marked, &self.marks),
+            beta: case.beta,
+            n_voxels: case.voxels as u64,
+            n_parts: (transmit_parts * channel_parts) as u32,
+            n_transmit_parts: transmit_parts as u32,
+            transmits_per_part: transmits as u32,
+            channels_per_part: channels as u32,
+            first_part: 0,
+            first_item: 0,
+            items: if case.is_marked { Items::Unmarked } else { Items::All },
+            is_scaled: u32::from(case.is_marked),
+        }
     }
 }
 
@@ -414,15 +560,15 @@ fn or_empty<T: Element>(is_there: bool, buffer: &Buffer<T>) -> Global<T> {
 /// Runs a case on every instance of a sample type.
 fn check<S: Stored + permute_rows::Instances<S>>(case: &Case, rng: &mut fastrand::Rng) {
     let problem = Problem::<S>::new(case, rng);
-    for (kernel, shape) in S::instances() {
+    let taps = match case.interpolation {
+        Interpolation::Nearest => Taps::One,
+        Interpolation::Linear => Taps::Two,
+        _ => Taps::Any,
+    };
+    let instances = S::instances().into_iter().filter(|instance| instance.taps == taps);
+    for Instance { kernel, shape, .. } in instances {
         let result = problem.run(&kernel, shape, rng.u64(..));
-        let (error, compared) = problem.error(&result);
-        assert!(compared > 0, "nothing was compared");
-        assert_within(
-            &format!("{}: {compared} sums of {case:?}", kernel.info.name),
-            error,
-            BOUND,
-        );
+        problem.check(kernel.info.name, &result);
     }
 }
 
@@ -536,6 +682,112 @@ fn parts_and_what_is_done_with_the_sum() {
     );
 }
 
+fn added<S: Stored + permute_rows::Instances<S> + Windowed<Value: Ranges>>(rng: &mut fastrand::Rng) {
+    for part in [[usize::MAX, 4], [2, 5]] {
+        let case = Case {
+            transmits: 3,
+            part,
+            ..Case::default()
+        };
+        let mut problem = Problem::<S>::new(&case, rng);
+        let Instance { kernel, shape, .. } = S::instances().remove(0);
+        let ranges = problem.run(&kernel, shape, rng.u64(..));
+        problem.case = Case {
+            part: [part[0], usize::MAX],
+            beta: 0.5,
+            is_marked: true,
+            ..case
+        };
+        let sums = problem.add(&ranges, case.channels.div_ceil(part[1]));
+        problem.check("ranges of channels", &sums);
+    }
+}
+
+/// Channels in ranges, each with a sum, and those added.
+#[test]
+fn ranges_of_channels() {
+    let mut rng = rng();
+    added::<Complex<F16>>(&mut rng);
+    added::<F16>(&mut rng);
+}
+
+/// Every interpolation: delays that spread little and much, few samples, ends, and channels that not all voxels hear.
+#[test]
+fn interpolations() {
+    let mut rng = rng();
+    for interpolation in [
+        Interpolation::Nearest,
+        Interpolation::Quadratic,
+        Interpolation::Cubic,
+        Interpolation::Lanczos3,
+    ] {
+        let case = Case {
+            interpolation,
+            voxels: 131,
+            ..Case::default()
+        };
+        let wide = Case {
+            spread: 40.0,
+            samples: 400,
+            entries: 2,
+            ..case.clone()
+        };
+        let short = Case {
+            samples: 5,
+            first_delay: -3.0,
+            spread: 2.0,
+            voxels: 97,
+            ..case.clone()
+        };
+        let limited = Case {
+            samples: 41,
+            first_delay: 20.0,
+            cosine_bound: 0.8,
+            batch: 33,
+            voxels: 40,
+            ..case.clone()
+        };
+        for case in [case, wide, short, limited] {
+            check_both(&case, &mut rng);
+        }
+    }
+}
+
+/// Kernels that differ in the batch items of a block alone give the same bits: a run may be cut along the batch.
+#[test]
+fn batch_items_of_a_block_do_not_matter() {
+    let mut rng = rng();
+    let case = Case {
+        batch: 35,
+        spread: 9.0,
+        voxels: 300,
+        channels: 37,
+        samples: 128,
+        ..Case::default()
+    };
+    let problem = Problem::<Complex<F16>>::new(&case, &mut rng);
+    let mut pairs = 0;
+    let instances = Complex::<F16>::instances();
+    for (index, one) in instances.iter().enumerate() {
+        for other in &instances[..index] {
+            let alike = Shape {
+                items: other.shape.items,
+                ..one.shape
+            };
+            if one.taps == other.taps && alike == other.shape {
+                let results = [one, other].map(|instance| problem.run(&instance.kernel, instance.shape, 1));
+                assert_eq!(
+                    results[0], results[1],
+                    "{} and {}",
+                    one.kernel.info.name, other.kernel.info.name
+                );
+                pairs += 1;
+            }
+        }
+    }
+    assert!(pairs > 0, "there are no such kernels");
+}
+
 /// Weights of any magnitude, which halves could not hold.
 #[test]
 fn weights_of_any_magnitude() {
@@ -561,14 +813,14 @@ fn what_is_not_finite_stays_in_its_batch_item() {
     };
     let mut problem = Problem::<Complex<F16>>::new(&case, &mut rng);
     let clean: Vec<_> = {
-        let (kernel, shape) = &Complex::<F16>::instances()[0];
+        let Instance { kernel, shape, .. } = &Complex::<F16>::instances()[0];
         problem.run(kernel, *shape, 1)
     };
     let of_item = case.channels * case.transmits * case.samples;
     for at in 0..of_item {
         problem.data[33 * of_item + at] = Complex::new(F16(0x7e00), F16(0x7c00));
     }
-    for (kernel, shape) in Complex::<F16>::instances().into_iter().take(1) {
+    for Instance { kernel, shape, .. } in Complex::<F16>::instances().into_iter().take(1) {
         let result = problem.run(&kernel, shape, 1);
         for (index, (got, expected)) in result.iter().zip(&clean).enumerate() {
             if index / case.voxels != 33 {

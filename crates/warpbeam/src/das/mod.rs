@@ -19,6 +19,8 @@ mod prepared;
 mod sample;
 #[cfg(feature = "cuda")]
 mod split;
+#[cfg(feature = "cuda")]
+mod spread;
 
 pub use geometry::{DasGeometry, TransmitLists};
 pub use options::{Algorithm, Autotune, ChannelLayout, DasOptions, Precision};

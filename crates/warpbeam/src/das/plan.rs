@@ -63,10 +63,10 @@ fn refuse_what_does_not_go_together<T: Sample>(options: &DasOptions) -> Result<(
         );
     }
     let are_halves = may_round || T::IS_FLOATING && size_of::<T>() == 2 * T::PARTS;
-    if options.algorithm == Algorithm::Window && !(is_linear && are_halves) {
+    if options.algorithm == Algorithm::Window && !are_halves {
         return refuse(
-            "Algorithm::Window for this interpolation or sample type",
-            "it takes Linear, and f16 samples or others with Precision::F16; Algorithm::Auto, Voxel, Frame and Batch take all",
+            "Algorithm::Window for this sample type",
+            "it takes f16 samples, or others with Precision::F16; Algorithm::Auto, Voxel, Frame and Batch take all",
         );
     }
     Ok(())
@@ -81,7 +81,8 @@ pub struct DasMemory {
     pub geometry_bytes: u64,
     /// The channel data.
     pub data_bytes: u64,
-    /// The copy of the data that the algorithm makes; 0 if it makes none.
+    /// The copy of the data that the algorithm makes, and sums over ranges of channels where it splits them; 0 if it makes
+    /// none.
     pub copy_bytes: u64,
     /// The result.
     pub output_bytes: u64,

@@ -9,6 +9,7 @@ use super::operand::{WINDOW_ROWS, Windowed};
 use super::pair::{HALF_ROWS, multiply_pairs};
 use super::prepare::{Prepared, Round, Step, prepare};
 use super::reach::{Range, range_of_warp, ranges_of_block, store_bounds};
+use super::reading::Reading;
 use super::shape::Shape;
 use super::weigh::weigh;
 use cuda_std::{copy, thread, warp};
@@ -23,6 +24,7 @@ use cuda_std::{copy, thread, warp};
 #[inline(always)]
 pub(super) unsafe fn das_window<
     S: Windowed,
+    R: Reading,
     const GROUPS: usize,
     const VOXELS: u32,
     const VECTORS: usize,
@@ -36,6 +38,9 @@ pub(super) unsafe fn das_window<
 ) {
     const {
         assert!(TILES == 2 * VECTORS && VOXELS == GROUPS as u32 * S::GROUP_VOXELS);
+        // A warp copies one or two rows at once, and the first row of a stage is an even one.
+        assert!(VECTORS == 2 || VECTORS == 4);
+        assert!(ROWS.is_multiple_of(2));
         assert!(WINDOW == WINDOW_ROWS || WINDOW == HALF_ROWS && GROUPS == 2 && S::GROUP_VOXELS == 8);
     };
     let shape = Shape {
@@ -45,10 +50,11 @@ pub(super) unsafe fn das_window<
         channels: CHANNELS,
         rows: ROWS,
         window_rows: WINDOW,
+        tap_words: R::WORDS,
     };
     let mut sums = [[[0.0_f32; 4]; TILES]; GROUPS];
     // SAFETY: no thread returns before the end, and what the loops depend on is the same in all threads.
-    unsafe { add_all::<S, GROUPS, VOXELS, VECTORS, TILES>(&p, shape, &mut sums) };
+    unsafe { add_all::<S, R, GROUPS, VOXELS, VECTORS, TILES>(&p, shape, &mut sums) };
     let Place { lane, warp } = Place::here();
     let part = p
         .output
@@ -114,7 +120,14 @@ unsafe fn write_sum<S: Windowed>(
 ///
 /// As [`das_window`]; every thread of the block makes this call.
 #[inline(always)]
-unsafe fn add_all<S: Windowed, const GROUPS: usize, const VOXELS: u32, const VECTORS: usize, const TILES: usize>(
+unsafe fn add_all<
+    S: Windowed,
+    R: Reading,
+    const GROUPS: usize,
+    const VOXELS: u32,
+    const VECTORS: usize,
+    const TILES: usize,
+>(
     p: &DasWindow<S>,
     shape: Shape,
     sums: &mut [[[f32; 4]; TILES]; GROUPS],
@@ -139,7 +152,7 @@ unsafe fn add_all<S: Windowed, const GROUPS: usize, const VOXELS: u32, const VEC
                         first_channel: part.channels[0],
                         end: part.channels[1],
                     };
-                    add_round::<S, GROUPS, VOXELS, VECTORS, TILES>(p, round, shape, sums);
+                    add_round::<S, R, GROUPS, VOXELS, VECTORS, TILES>(p, round, shape, sums);
                 }
                 transmit = if p.geometry.is_sparse == 0 {
                     u32::MAX
@@ -273,7 +286,14 @@ unsafe fn next_transmit<S: Windowed>(
 /// As [`das_window`]; every thread of the block makes this call, and the warp's voxels and bounds were written before its
 /// last barrier.
 #[inline(always)]
-unsafe fn add_round<S: Windowed, const GROUPS: usize, const VOXELS: u32, const VECTORS: usize, const TILES: usize>(
+unsafe fn add_round<
+    S: Windowed,
+    R: Reading,
+    const GROUPS: usize,
+    const VOXELS: u32,
+    const VECTORS: usize,
+    const TILES: usize,
+>(
     p: &DasWindow<S>,
     round: Round,
     shape: Shape,
@@ -302,7 +322,7 @@ unsafe fn add_round<S: Windowed, const GROUPS: usize, const VOXELS: u32, const V
                 is_simple: false,
             };
             if has_next {
-                prepared = prepare(p, round, next, shape);
+                prepared = prepare::<S, R>(p, round, next, shape);
                 copy::commit();
             }
             let mut turn = 0;
@@ -310,16 +330,16 @@ unsafe fn add_round<S: Windowed, const GROUPS: usize, const VOXELS: u32, const V
                 if (turn == 1) == weighs_ahead {
                     let of = if weighs_ahead { next } else { step };
                     if of.chunk == 0 && of.first_channel < round.end {
-                        heard = weigh::<S, VOXELS>(&p.geometry, of.first_channel, round.end, shape);
+                        heard = weigh::<S, R, VOXELS>(&p.geometry, of.first_channel, round.end, shape);
                     }
                 } else if shape.is_paired() {
                     if heard != 0 {
-                        multiply_pairs::<S, GROUPS, VECTORS, TILES>(step.stage, heard, shape, sums);
+                        multiply_pairs::<S, R, GROUPS, VECTORS, TILES>(step.stage, heard, shape, sums);
                     }
                 } else if is_simple && heard & all == all {
-                    multiply::<S, GROUPS, VOXELS, VECTORS, TILES>(step.stage, shape, sums);
+                    multiply::<S, R, GROUPS, VOXELS, VECTORS, TILES>(step.stage, shape, sums);
                 } else if heard != 0 {
-                    multiply_listed::<S, GROUPS, VOXELS, VECTORS, TILES>(step.stage, heard, shape, sums);
+                    multiply_listed::<S, R, GROUPS, VOXELS, VECTORS, TILES>(step.stage, heard, shape, sums);
                 }
                 turn += 1;
             }

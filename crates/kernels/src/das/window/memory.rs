@@ -1,7 +1,7 @@
 //! Where a thread is, and where things are in its block's shared memory.
 
 use super::operand::Weighted;
-use super::pair::{Half, HalfWindows};
+use super::pair::{HALF_ROWS, Half, HalfWindows, LISTED};
 use super::prepare::Channel;
 use super::reach::{Range, SCRATCH};
 use super::shape::{Shape, WARP};
@@ -35,6 +35,8 @@ pub(super) struct Memory {
     pub(super) weighted: Shared<Weighted>,
     /// The same where products take windows of two channels: the two voxels of a lane together.
     pub(super) weighted_pairs: Shared<[u32; 4]>,
+    /// Pairs of interpolation weights of the warp's voxels for a step's channels, where those are kept.
+    pub(super) words: Shared<u32>,
     /// The warp's windows of two steps.
     pub(super) lists: Shared<Channel>,
     /// Instead of these, where products take windows of two channels, the half-windows of two steps' channels.
@@ -71,6 +73,7 @@ impl Memory {
                         0
                     },
                 ),
+                words: Shared::new(layout.words.of_warp(warp), shape.tap_words * shape.word_plane()),
                 lists: Shared::new(
                     layout.lists.of_warp(warp),
                     if shape.is_paired() { 0 } else { 2 * shape.channels },
@@ -81,7 +84,11 @@ impl Memory {
                 ),
                 halves: Shared::new(
                     layout.lists.of_warp(warp) + 8 * 2 * shape.channels,
-                    if shape.is_paired() { 4 * shape.channels } else { 0 },
+                    if shape.is_paired() {
+                        LISTED * HALF_ROWS * shape.channels
+                    } else {
+                        0
+                    },
                 ),
                 voxels: Shared::new(layout.voxels.of_warp(warp), 2 * shape.voxels_per_warp),
                 bounds: Shared::new(layout.bounds.of_warp(warp), 4),
@@ -110,6 +117,7 @@ impl OfWarps {
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
     weighted: OfWarps,
+    words: OfWarps,
     lists: OfWarps,
     voxels: OfWarps,
     bounds: OfWarps,
@@ -139,15 +147,21 @@ impl Layout {
             bytes: 8 * channels * voxels_per_warp,
         };
         let list = if shape.is_paired() {
-            8 * (2 + 4) * channels
+            8 * (2 + LISTED * HALF_ROWS) * channels
         } else {
             16 * 2 * channels
         };
-        let lists = after(weighted, warps, list);
+        let words = after(
+            weighted,
+            warps,
+            (4 * shape.tap_words * shape.word_plane()).next_multiple_of(16),
+        );
+        let lists = after(words, warps, list);
         let voxels = after(lists, warps, 16 * 2 * voxels_per_warp);
         let bounds = after(voxels, warps, 16 * 4);
         Self {
             weighted,
+            words,
             lists,
             voxels,
             bounds,

@@ -23,9 +23,12 @@
 //! Complex samples whose delays differ little need less: a window of half as many rows, and one product for those of two
 //! channels ([`Shape::window_rows`]). A channel whose tile needs more samples has several such half-windows.
 //!
+//! Where voxels are too few to fill a device, parts are ranges of channels, and [`add`] adds them.
+//!
 //! The sums are in single precision and in a fixed order. A sample that is not finite spoils the sums of its own batch
 //! item, also of voxels that give it the weight 0.
 
+pub mod add;
 mod body;
 mod memory;
 mod multiply;
@@ -33,6 +36,7 @@ mod operand;
 mod pair;
 mod prepare;
 mod reach;
+mod reading;
 mod shape;
 mod weigh;
 
@@ -71,7 +75,7 @@ unsafe impl<S: Windowed> Parameters for DasWindow<S> {}
 
 macro_rules! instances {
     ($($stored:ty { $(
-        $name:ident: $groups:literal groups $voxels:literal voxels, $vectors:literal vectors $tiles:literal tiles, $warps:literal warps, $blocks:literal blocks, $channels:literal channels, $rows:literal rows, $window:literal a window,
+        $name:ident: $reading:ident, $groups:literal groups $voxels:literal voxels, $vectors:literal vectors $tiles:literal tiles, $warps:literal warps, $blocks:literal blocks, $channels:literal channels, $rows:literal rows, $window:literal a window,
         $registers:literal, $barriers:literal, $warp_operations:literal, $products:literal;
     )* })*) => {
         cuda_std::kernels! { $($(
@@ -86,24 +90,26 @@ macro_rules! instances {
             },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { das_window::<$stored, $groups, $voxels, $vectors, $tiles, $warps, $channels, $rows, $window>(p) }
+                unsafe { das_window::<$stored, reading::$reading, $groups, $voxels, $vectors, $tiles, $warps, $channels, $rows, $window>(p) }
             }
         )*)* }
 
         cuda_std::on_host! { $(
             impl Instances for $stored {
-                fn instances() -> Vec<(cuda_std::Kernel<DasWindow<Self>>, Shape)> {
-                    vec![$((
-                        $name,
-                        Shape {
+                fn instances() -> Vec<Instance<Self>> {
+                    vec![$(Instance {
+                        kernel: $name,
+                        taps: <reading::$reading as reading::Reads>::TAPS,
+                        shape: Shape {
                             voxels_per_warp: $voxels,
                             items: 16 * $vectors,
                             warps: $warps,
                             channels: $channels,
                             rows: $rows,
                             window_rows: $window,
+                            tap_words: <reading::$reading as reading::Reading>::WORDS,
                         },
-                    )),*]
+                    }),*]
                 }
             }
         )* }
@@ -111,22 +117,44 @@ macro_rules! instances {
 }
 
 cuda_std::on_host! {
+    /// A kernel.
+    pub struct Instance<S: Windowed> {
+        /// The kernel itself.
+        pub kernel: cuda_std::Kernel<DasWindow<S>>,
+        /// The samples that it interpolates from.
+        pub taps: super::voxel::Taps,
+        /// What a block of it works on.
+        pub shape: Shape,
+    }
+
     /// A sample type, and this family's kernels for it.
-    pub trait Instances: Windowed {
-        /// The kernels, and what a block of each works on.
-        fn instances() -> Vec<(cuda_std::Kernel<DasWindow<Self>>, Shape)>;
+    pub trait Instances: Windowed<Value: add::Ranges> {
+        /// The kernels.
+        fn instances() -> Vec<Instance<Self>>;
     }
 }
 
 instances! {
     Complex<F16> {
-        das_window_cf16_linear_16x64_16_16_half: 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 16 channels, 8 rows, 2 a window,
-            128, 7, 28, 16;
-        das_window_cf16_linear_16x64_8_16_half: 2 groups 16 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 16 channels, 5 rows, 2 a window,
-            128, 7, 28, 16;
+        das_window_cf16_linear_16x64_16_16_half: Linear, 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 16 channels, 8 rows, 2 a window,
+            128, 7, 29, 16;
+        das_window_cf16_linear_16x32_16_16_half: Linear, 2 groups 16 voxels, 2 vectors 4 tiles, 16 warps, 1 blocks, 16 channels, 8 rows, 2 a window,
+            128, 7, 29, 8;
+        das_window_cf16_linear_16x32_8_8_half: Linear, 2 groups 16 voxels, 2 vectors 4 tiles, 8 warps, 2 blocks, 8 channels, 20 rows, 2 a window,
+            128, 7, 29, 8;
+        das_window_cf16_nearest_16x64_16_16_half: Nearest, 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 16 channels, 8 rows, 2 a window,
+            128, 7, 29, 16;
+        das_window_cf16_nearest_16x32_8_8_half: Nearest, 2 groups 16 voxels, 2 vectors 4 tiles, 8 warps, 2 blocks, 8 channels, 20 rows, 2 a window,
+            128, 7, 29, 8;
+        das_window_cf16_any_16x64_16_8_half: Any, 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 8 channels, 12 rows, 2 a window,
+            128, 7, 29, 16;
     }
     F16 {
-        das_window_f16_linear_32x64_8_8: 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
+        das_window_f16_linear_32x64_8_8: Linear, 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
+            128, 7, 27, 48;
+        das_window_f16_nearest_32x64_8_8: Nearest, 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
+            128, 7, 27, 48;
+        das_window_f16_any_32x64_16_8: Any, 2 groups 32 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 4 a window,
             128, 7, 27, 48;
     }
 }

@@ -2,7 +2,9 @@
 
 use super::memory::{Memory, Place};
 use super::operand::{WINDOW_ROWS, Weighted, Windowed, voxels_of_group};
+use super::reading::Reading;
 use super::shape::Shape;
+use cuda_std::half::F16Pair;
 use cuda_std::matrix;
 
 /// Multiplies and adds a step's windows where there is one of each channel.
@@ -13,6 +15,7 @@ use cuda_std::matrix;
 #[inline(always)]
 pub(super) unsafe fn multiply<
     S: Windowed,
+    R: Reading,
     const GROUPS: usize,
     const VOXELS: u32,
     const VECTORS: usize,
@@ -40,7 +43,7 @@ pub(super) unsafe fn multiply<
                     sample: f32::from_bits(sample) + own_sample,
                     voxel: channel * VOXELS + group,
                 };
-                multiply_window::<S, GROUPS, VECTORS, TILES>(window, in_order::<S>(&memory), &memory, sums);
+                multiply_window::<S, R, GROUPS, VECTORS, TILES>(window, in_order::<S>(&memory), shape, &memory, sums);
             });
             channel += TOGETHER as u32;
         }
@@ -55,6 +58,7 @@ pub(super) unsafe fn multiply<
 #[inline(always)]
 pub(super) unsafe fn multiply_listed<
     S: Windowed,
+    R: Reading,
     const GROUPS: usize,
     const VOXELS: u32,
     const VECTORS: usize,
@@ -81,7 +85,7 @@ pub(super) unsafe fn multiply_listed<
                 voxel: channel * VOXELS + group,
             };
             while windows != 0 {
-                multiply_window::<S, GROUPS, VECTORS, TILES>(window, in_order::<S>(&memory), &memory, sums);
+                multiply_window::<S, R, GROUPS, VECTORS, TILES>(window, in_order::<S>(&memory), shape, &memory, sums);
                 // The second window ends with the chunk. What it has in common with the first has been multiplied.
                 let later = rows.wrapping_sub(WINDOW_ROWS);
                 window.vector = window.vector.wrapping_add(later.wrapping_mul(row));
@@ -103,10 +107,23 @@ pub(super) unsafe fn multiply_listed<
 ///
 /// As [`multiply_window`].
 #[inline(always)]
-unsafe fn in_order<S: Windowed>(memory: &Memory) -> impl Fn(&Window, usize) -> [Weighted; 2] {
+unsafe fn in_order<S: Windowed>(memory: &Memory) -> impl Fn(&Window, usize) -> Voxels {
     let weighted = memory.weighted;
-    // SAFETY: the caller's promise.
-    move |window, group| unsafe { voxels_of_group::<S>(weighted, window.voxel + group as u32 * S::GROUP_VOXELS) }
+    move |window, group| {
+        let first = window.voxel + group as u32 * S::GROUP_VOXELS;
+        Voxels {
+            // SAFETY: the caller's promise.
+            weighted: unsafe { voxels_of_group::<S>(weighted, first) },
+            places: [first, first + 8],
+        }
+    }
+}
+
+/// A lane's voxels of a group.
+pub(super) struct Voxels {
+    pub(super) weighted: [Weighted; 2],
+    /// Their places among the step's.
+    pub(super) places: [u32; 2],
 }
 
 /// A sample that is far from every delay.
@@ -129,9 +146,16 @@ pub(super) struct Window {
 ///
 /// As [`multiply`]; the window's vectors and voxels are in range.
 #[inline(always)]
-pub(super) unsafe fn multiply_window<S: Windowed, const GROUPS: usize, const VECTORS: usize, const TILES: usize>(
+pub(super) unsafe fn multiply_window<
+    S: Windowed,
+    R: Reading,
+    const GROUPS: usize,
+    const VECTORS: usize,
+    const TILES: usize,
+>(
     window: Window,
-    voxels_of: impl Fn(&Window, usize) -> [Weighted; 2],
+    voxels_of: impl Fn(&Window, usize) -> Voxels,
+    shape: Shape,
     memory: &Memory,
     sums: &mut [[[f32; 4]; TILES]; GROUPS],
 ) {
@@ -142,7 +166,11 @@ pub(super) unsafe fn multiply_window<S: Windowed, const GROUPS: usize, const VEC
             samples[VECTOR] = memory.stages.load(window.vector + 8 * VECTOR as u32);
         });
         cuda_std::unroll!(GROUP in 0..GROUPS {
-            let left = S::left(voxels_of(&window, GROUP), window.sample);
+            let Voxels { weighted, places } = voxels_of(&window, GROUP);
+            let pair = |voxel: usize, later: u32| {
+                R::pair(memory, shape, places[voxel], weighted[voxel], window.sample, later)
+            };
+            let left = S::left(weighted.map(|[_, weight]| F16Pair(weight)), pair);
             cuda_std::unroll!(TILE in 0..TILES {
                 let vector = samples[TILE / 2];
                 let right = [vector[TILE % 2 * 2], vector[TILE % 2 * 2 + 1]];

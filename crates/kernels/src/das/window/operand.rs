@@ -7,20 +7,20 @@
 //! | reduced dimension | 8 real parts, then 8 imaginary parts | 16 samples, a lane's four of them as its places 2 t, 2 t + 1, 2 t + 8, 2 t + 9 |
 //! | a row of samples, 8 bytes a batch item | {re k, re k+1, im k, im k+1} | {k, k+1, k+2, k+3} |
 //!
-//! A window is four rows of samples, and lane t of each group of four has row t.
+//! The interpolation weights are a `Reading`'s. A window is four rows of samples, and lane t of each group of four has row t.
 
 use super::super::permute_rows::InRows;
 use super::super::sample::Value;
 use cuda_std::Shared;
 use cuda_std::half::{F16, F16Pair};
-use cuda_std::math::hat;
 use num_complex::Complex;
 use wavefield::phase::TurnsPerSample;
 
 /// Rows of samples in a window: one for each lane of a group of four.
 pub const WINDOW_ROWS: u32 = 4;
 
-/// What a lane keeps of a voxel and a channel: the delay's bits, and the weight as halves.
+/// What a lane keeps of a voxel and a channel: what its [`Reading`](super::reading::Reading) keeps of the delay, and the weight as
+/// halves.
 pub(super) type Weighted = [u32; 2];
 
 /// A sample type that the windowed kernels take.
@@ -31,18 +31,13 @@ pub trait Windowed: InRows<Value: Value<Real = f32>> {
     /// The weight of a sample as halves: its amplitude, turned by the carrier's phase where samples are complex.
     fn halves(amplitude: f32, delay: f32, turns: TurnsPerSample<f32>, offset_turns: f32) -> F16Pair;
 
-    /// The left operand's registers, for a lane whose voxels of the group these are, the second 8 after the first where the
-    /// group has them, and whose row begins with sample `sample`.
-    fn left(voxels: [Weighted; 2], sample: f32) -> [u32; 4];
+    /// The left operand's registers, for a lane whose voxels of the group have these weights, the second 8 after the first where the
+    /// group has them; `pair` gives the interpolation weights of the first or the second voxel for two samples of the lane's row,
+    /// which begin so many behind its first.
+    fn left(weights: [F16Pair; 2], pair: impl Fn(usize, u32) -> F16Pair) -> [u32; 4];
 
     /// The sum of voxel `group + 8 · part` of the group, of the lane's lower or upper (`column` 0 or 1) batch item.
     fn sum(sums: [f32; 4], part: usize, column: usize) -> Self::Value;
-}
-
-/// Interpolation weights of the samples `sample` and `sample + 1` behind the first of a lane's row.
-#[inline(always)]
-fn two_hats(delay: f32, sample: f32) -> F16Pair {
-    F16Pair::from_f32([hat(delay - sample), hat(delay - (sample + 1.0))])
 }
 
 /// A lane's voxels of a group, whose first is `voxel`.
@@ -63,12 +58,6 @@ pub(super) unsafe fn voxels_of_group<S: Windowed>(weighted: Shared<Weighted>, vo
     }
 }
 
-/// A voxel's delay and weight.
-#[inline(always)]
-fn delay_and_weight([delay, weight]: Weighted) -> (f32, F16Pair) {
-    (f32::from_bits(delay), F16Pair(weight))
-}
-
 impl Windowed for Complex<F16> {
     const GROUP_VOXELS: u32 = 8;
 
@@ -79,13 +68,12 @@ impl Windowed for Complex<F16> {
     }
 
     #[inline(always)]
-    fn left([voxel, _]: [Weighted; 2], sample: f32) -> [u32; 4] {
-        let (delay, weight) = delay_and_weight(voxel);
-        let hats = two_hats(delay - sample, 0.0);
-        let cosine = hats.multiply(weight.low_twice());
-        let sine = hats.multiply(weight.high_twice());
+    fn left([weight, _]: [F16Pair; 2], pair: impl Fn(usize, u32) -> F16Pair) -> [u32; 4] {
+        let pair = pair(0, 0);
+        let cosine = pair.multiply(weight.low_twice());
+        let sine = pair.multiply(weight.high_twice());
         // The same number once more: one register in two places of an operand would be copied for every product.
-        let again = hats.multiply_add(weight.low_twice(), F16Pair::MINUS_ZERO);
+        let again = pair.multiply_add(weight.low_twice(), F16Pair::MINUS_ZERO);
         [cosine.0, sine.0, sine.negate().0, again.0]
     }
 
@@ -104,14 +92,12 @@ impl Windowed for F16 {
     }
 
     #[inline(always)]
-    fn left(voxels: [Weighted; 2], sample: f32) -> [u32; 4] {
-        let [lower, upper] = voxels.map(delay_and_weight);
-        let hats = |delay: f32, later: f32| two_hats(delay - sample, later);
+    fn left([lower, upper]: [F16Pair; 2], pair: impl Fn(usize, u32) -> F16Pair) -> [u32; 4] {
         [
-            hats(lower.0, 0.0).multiply(lower.1).0,
-            hats(upper.0, 0.0).multiply(upper.1).0,
-            hats(lower.0, 2.0).multiply(lower.1).0,
-            hats(upper.0, 2.0).multiply(upper.1).0,
+            pair(0, 0).multiply(lower).0,
+            pair(1, 0).multiply(upper).0,
+            pair(0, 2).multiply(lower).0,
+            pair(1, 2).multiply(upper).0,
         ]
     }
 

@@ -6,16 +6,17 @@
 //! the two in different banks; what one side has more goes to the other.
 
 use super::memory::{Memory, Place};
-use super::multiply::{NOWHERE, Window, multiply_window};
+use super::multiply::{NOWHERE, Voxels, Window, multiply_window};
 use super::operand::Windowed;
+use super::reading::Reading;
 use super::shape::Shape;
 use cuda_std::warp;
 
 /// Rows of a half-window.
 pub(super) const HALF_ROWS: u32 = 2;
 
-/// Half-windows of a channel that are listed at once.
-const LISTED: u32 = 2;
+/// Half-windows of a channel that are listed at once: as many as two bits count.
+pub(super) const LISTED: u32 = 3;
 
 /// A channel's half-windows in a chunk: row of the first, rows from there to the last that a half-window can begin with,
 /// and their number, 8 bits each; the first one's sample.
@@ -70,7 +71,13 @@ pub(super) fn half_windows(
 ///
 /// All 32 lanes of the warp make this call, behind the barriers of what they read.
 #[inline(always)]
-pub(super) unsafe fn multiply_pairs<S: Windowed, const GROUPS: usize, const VECTORS: usize, const TILES: usize>(
+pub(super) unsafe fn multiply_pairs<
+    S: Windowed,
+    R: Reading,
+    const GROUPS: usize,
+    const VECTORS: usize,
+    const TILES: usize,
+>(
     stage: u32,
     heard: u32,
     shape: Shape,
@@ -80,7 +87,7 @@ pub(super) unsafe fn multiply_pairs<S: Windowed, const GROUPS: usize, const VECT
     // SAFETY: the caller's promise; the listed rows and voxels are in range.
     unsafe {
         loop {
-            let pairs = list::<S>(stage, heard, listed, shape);
+            let Listed { pairs, has_more } = list::<S>(stage, heard, listed, shape);
             if pairs == 0 {
                 return;
             }
@@ -100,21 +107,35 @@ pub(super) unsafe fn multiply_pairs<S: Windowed, const GROUPS: usize, const VECT
                 };
                 let [delay, weight, next_delay, next_weight] = memory.weighted_pairs.load(window.voxel);
                 let voxels = [[delay, weight], [next_delay, next_weight]];
-                multiply_window::<S, GROUPS, VECTORS, TILES>(window, |_, group| [voxels[group], [0; 2]], &memory, sums);
+                let of_group = |_: &Window, group: usize| Voxels {
+                    weighted: [voxels[group], [0; 2]],
+                    places: [2 * window.voxel + group as u32; 2],
+                };
+                multiply_window::<S, R, GROUPS, VECTORS, TILES>(window, of_group, shape, &memory, sums);
                 half = next;
+            }
+            if !has_more {
+                return;
             }
             listed += LISTED;
         }
     }
 }
 
-/// Lists each channel's half-windows from its number `listed` on, [`LISTED`] at most; the number of pairs.
+/// What was listed.
+struct Listed {
+    pairs: u32,
+    /// Whether a channel has half-windows that are not listed yet.
+    has_more: bool,
+}
+
+/// Lists each channel's half-windows from its number `listed` on, [`LISTED`] at most.
 ///
 /// # Safety
 ///
 /// As [`multiply_pairs`].
 #[inline(always)]
-unsafe fn list<S: Windowed>(stage: u32, heard: u32, listed: u32, shape: Shape) -> u32 {
+unsafe fn list<S: Windowed>(stage: u32, heard: u32, listed: u32, shape: Shape) -> Listed {
     let Place { lane, warp } = Place::here();
     let channel = lane % shape.channels;
     let side = channel % 2;
@@ -124,13 +145,15 @@ unsafe fn list<S: Windowed>(stage: u32, heard: u32, listed: u32, shape: Shape) -
         let [packed, sample] = memory.half_windows.load(stage * shape.channels + channel);
         let (start, room, of_channel) = (packed & 0xff, packed >> 8 & 0xff, packed >> 16);
         let is_listed = lane < shape.channels && heard >> channel & 1 != 0;
-        let count = if is_listed {
-            of_channel.saturating_sub(listed).min(LISTED)
+        let left = if is_listed {
+            of_channel.saturating_sub(listed)
         } else {
             0
         };
-        let (one, two) = (warp::ballot(count == 1), warp::ballot(count == 2));
-        let sum = |lanes: u32| (one & lanes).count_ones() + 2 * (two & lanes).count_ones();
+        let count = left.min(LISTED);
+        let has_more = warp::any(left > LISTED);
+        let (ones, twos) = (warp::ballot(count & 1 != 0), warp::ballot(count & 2 != 0));
+        let sum = |lanes: u32| (ones & lanes).count_ones() + 2 * (twos & lanes).count_ones();
         let total = sum(u32::MAX);
         let pairs = total.div_ceil(2);
         let of_side = EVEN << side;
@@ -170,6 +193,6 @@ unsafe fn list<S: Windowed>(stage: u32, heard: u32, listed: u32, shape: Shape) -
             number += 1;
         }
         warp::sync_warp();
-        pairs
+        Listed { pairs, has_more }
     }
 }

@@ -5,6 +5,7 @@ use super::memory::{Memory, Place};
 use super::operand::{WINDOW_ROWS, Windowed};
 use super::pair::half_windows;
 use super::reach::rows;
+use super::reading::Reading;
 use super::shape::{Shape, WARP};
 use cuda_std::{copy, thread, warp};
 
@@ -77,7 +78,12 @@ pub(super) struct Prepared {
 /// Every thread of the block makes this call, and none uses the stage; the samples are as the parameters say, with the
 /// round's transmit and channels; the warp's and the block's bounds were written before the warp's last barrier.
 #[inline(always)]
-pub(super) unsafe fn prepare<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: Shape) -> Prepared {
+pub(super) unsafe fn prepare<S: Windowed, R: Reading>(
+    p: &DasWindow<S>,
+    round: Round,
+    step: Step,
+    shape: Shape,
+) -> Prepared {
     let here = Place::here();
     let lane = here.lane;
     // The lower lanes find the warp's rows, the upper ones the block's.
@@ -95,6 +101,7 @@ pub(super) unsafe fn prepare<S: Windowed>(p: &DasWindow<S>, round: Round, step: 
             channel.min(round.end - 1),
             channel < round.end,
             S::SAMPLES_PER_ROW.cast_signed(),
+            R::margin(&p.geometry),
         );
         // From here on counted from the chunk.
         let first_of_block = warp::shuffle(first.cast_unsigned(), shape.channels + mine).cast_signed() + chunk;
@@ -102,11 +109,7 @@ pub(super) unsafe fn prepare<S: Windowed>(p: &DasWindow<S>, round: Round, step: 
         let rows_left = last_of_block - first_of_block + 1;
         let rows = if rows_left > 0 {
             let rows = rows_left.clamp(WINDOW_ROWS.cast_signed(), shape.rows.cast_signed());
-            if shape.is_paired() && shape.rows.is_multiple_of(2) {
-                rows + rows % 2
-            } else {
-                rows
-            }
+            if shape.is_paired() { rows + rows % 2 } else { rows }
         } else {
             0
         };
@@ -174,9 +177,11 @@ fn windows([first, last]: [i32; 2], rows: i32) -> [u32; 2] {
 unsafe fn fill<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: Shape, here: Place, of_lane: [i32; 2]) {
     let row_vectors = shape.items / 2;
     let rows_of_channel = p.geometry.n_samples.cast_unsigned().div_ceil(S::SAMPLES_PER_ROW);
-    // Lanes go along a row, and from there to the next one, or do several rows at once.
-    let at_once = if row_vectors < WARP { WARP / row_vectors } else { 1 };
+    // Lanes go along one row, or along two neighbours at once.
+    let at_once = WARP / row_vectors;
     let own_row = here.lane / row_vectors;
+    let column = here.lane % row_vectors;
+    let vector = thread::block_idx_y() * row_vectors + column;
     let mut channel = here.warp;
     while channel < shape.channels {
         // SAFETY: the caller's promise; a copy reads within its channel's rows and the batch's vectors.
@@ -192,14 +197,32 @@ unsafe fn fill<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: S
                     .from(channel_of_all * u64::from(rows_of_channel) * u64::from(p.n_vectors))
             };
             let stages = Memory::of(shape, here.warp).stages;
-            let mut column = here.lane % row_vectors;
-            while column < row_vectors {
-                let vector = thread::block_idx_y() * row_vectors + column;
-                // What the samples have, counted as the row is.
-                let rows_there = if vector < p.n_vectors { rows_of_channel } else { 0 };
-                let mut row = own_row;
-                let mut from = first.wrapping_add(row);
-                let mut at = from.wrapping_mul(p.n_vectors).wrapping_add(vector);
+            // What the samples have, counted as a channel's rows are.
+            let rows_there = if vector < p.n_vectors { rows_of_channel } else { 0 };
+            let mut row = own_row;
+            let mut from = first.wrapping_add(row);
+            let mut at = from.wrapping_mul(p.n_vectors).wrapping_add(vector);
+            if shape.is_paired() {
+                // Rows of two channels alternate two by two: the way to every second row is the same.
+                let there = rows_there.saturating_sub(first).min(rows);
+                let mut to = shape.row_vector(step.stage, channel, own_row) + column;
+                while row < there {
+                    copy::start::<[u32; 4], 16>(stages, to, samples, u64::from(at));
+                    if at_once == 1 && row + 1 < there {
+                        let next = at.wrapping_add(p.n_vectors);
+                        copy::start::<[u32; 4], 16>(stages, to + shape.padded_row(), samples, u64::from(next));
+                    }
+                    row += 2;
+                    to += 4 * shape.padded_row();
+                    at = at.wrapping_add(2 * p.n_vectors);
+                }
+                let mut row = there + own_row;
+                while row < rows {
+                    stages.store(shape.row_vector(step.stage, channel, row) + column, [0; 4]);
+                    row += at_once;
+                }
+            } else {
+                // In one loop, because registers are scarce.
                 while row < rows {
                     let to = shape.row_vector(step.stage, channel, row) + column;
                     if from < rows_there {
@@ -211,7 +234,6 @@ unsafe fn fill<S: Windowed>(p: &DasWindow<S>, round: Round, step: Step, shape: S
                     from = from.wrapping_add(at_once);
                     at = at.wrapping_add(at_once * p.n_vectors);
                 }
-                column += WARP;
             }
         }
         channel += shape.warps;

@@ -106,7 +106,8 @@ pub(super) unsafe fn ranges_of_block<const COUNT: usize>(
     }
 }
 
-/// The first and the last row, of `samples_per_row` samples, that a tile may need of a channel; 0 and −1 if it needs none.
+/// The first and the last row, of `samples_per_row` samples, that a tile may need of a channel; 0 and −1 if it needs none. Beyond
+/// the two neighbours of a delay on either side it may need `margin` samples.
 ///
 /// # Safety
 ///
@@ -118,6 +119,7 @@ pub(super) unsafe fn rows(
     channel: u32,
     is_wanted: bool,
     samples_per_row: i32,
+    margin: i32,
 ) -> [i32; 2] {
     // SAFETY: two pairs an element.
     let ([x, y], [z, _]) = unsafe {
@@ -142,9 +144,10 @@ pub(super) unsafe fn rows(
     let first = (length(near) + earliest - slack).max(0.0);
     let last = (farthest + latest + slack).min(last_sample as f32);
     if is_wanted && first <= last {
-        // The second tap of the last delay.
-        let last = (last.floor_i32() + 1).min(last_sample);
-        [first.floor_i32() / samples_per_row, last / samples_per_row]
+        // The last sample of the last delay is at least the second of two.
+        let last = (last.floor_i32() + 1 + margin).min(last_sample);
+        let first = (first.floor_i32() - margin).max(0);
+        [first / samples_per_row, last / samples_per_row]
     } else {
         [0, -1]
     }

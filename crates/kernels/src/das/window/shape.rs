@@ -21,6 +21,8 @@ pub struct Shape {
     pub rows: u32,
     /// Rows of a window: [`WINDOW_ROWS`], or half as many, so that a product takes windows of two channels.
     pub window_rows: u32,
+    /// Words of interpolation weights that are kept of a voxel and channel; 0 where they are made from the delay.
+    pub tap_words: u32,
 }
 
 impl Shape {
@@ -63,6 +65,25 @@ impl Shape {
         } else {
             ((stage * self.channels + channel) * self.rows + row) * self.padded_row()
         }
+    }
+
+    /// Words from one of a voxel and channel to its next, so that the lanes of a voxel, which read neighbouring ones, meet
+    /// different banks.
+    pub(super) const fn word_plane(self) -> u32 {
+        let of_step = self.channels * self.voxels_per_warp;
+        if self.is_paired() { of_step + 1 } else { of_step + 8 }
+    }
+
+    /// A word of the voxel and channel at a place.
+    #[inline(always)]
+    pub(super) const fn word(self, word: u32, place: u32) -> u32 {
+        word * self.word_plane() + place
+    }
+
+    /// The word that has the weight of the sample `sample`, an even number.
+    #[inline(always)]
+    pub(super) const fn word_of_sample(self, sample: u32, place: u32) -> u32 {
+        sample / 2 * self.word_plane() + place
     }
 
     /// Bytes of shared memory.

@@ -4,8 +4,9 @@ use super::super::geometry::Geometry;
 use super::memory::{Memory, Place};
 use super::operand::{Weighted, Windowed};
 use super::pair::place_of;
+use super::reading::Reading;
 use super::shape::{Shape, WARP};
-use cuda_std::{Shared, warp};
+use cuda_std::warp;
 
 /// A voxel as a warp keeps it for a round: its position and the transmit's delay; the transmit's weight and phase.
 type Voxel = [[f32; 4]; 2];
@@ -19,7 +20,7 @@ type Voxel = [[f32; 4]; 2];
 /// All 32 lanes of the warp make this call; the arrays hold the channels before `end`; the warp's voxels were written
 /// before its last barrier.
 #[inline(always)]
-pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32>(
+pub(super) unsafe fn weigh<S: Windowed, R: Reading, const VOXELS: u32>(
     geometry: &Geometry<f32>,
     first_channel: u32,
     end: u32,
@@ -39,25 +40,24 @@ pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32>(
     // SAFETY: the channels are the elements'; each lane has its places in the warp's memory, which the others left before
     // the warp's barrier.
     unsafe {
-        let Memory {
-            voxels, weighted: to, ..
-        } = Memory::of(shape, here.warp);
+        let memory = Memory::of(shape, here.warp);
+        let (voxels, to) = (memory.voxels, memory.weighted);
         let voxel = [voxels.load(lane % VOXELS), voxels.load(VOXELS + lane % VOXELS)];
         let mut heard = 0;
         warp::sync_warp();
-        if geometry.is_directive == 0 {
+        if R::WORDS == 0 && geometry.is_directive == 0 {
             let open = Geometry {
                 is_directive: 0,
                 ..*geometry
             };
             let mut pass = 0;
             while pass < passes {
-                weigh_together::<S, 4>(
+                weigh_together::<S, R, 4>(
                     &open,
                     voxel,
                     [first_channel + pass * per_pass, end],
                     per_pass,
-                    to,
+                    (&memory, shape),
                     pass * WARP + own,
                 );
                 pass += 4;
@@ -67,8 +67,9 @@ pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32>(
             let mut pass = 0;
             while pass < passes {
                 let channel = first_channel + pass * per_pass;
-                let weighted = weigh_channel::<S>(geometry, voxel, channel.min(end - 1));
-                to.store(pass * WARP + own, weighted);
+                let place = pass * WARP + own;
+                let weighted = weigh_channel::<S, R>(geometry, voxel, channel.min(end - 1), (&memory, shape), place);
+                to.store(place, weighted);
                 heard |= heard_in_pass(weighted, VOXELS) << (pass * per_pass);
                 pass += 1;
             }
@@ -86,12 +87,12 @@ pub(super) unsafe fn weigh<S: Windowed, const VOXELS: u32>(
 ///
 /// The arrays hold the channels before `end`; the places are this lane's.
 #[inline(always)]
-unsafe fn weigh_together<S: Windowed, const COUNT: usize>(
+unsafe fn weigh_together<S: Windowed, R: Reading, const COUNT: usize>(
     geometry: &Geometry<f32>,
     voxel: Voxel,
     [channel, end]: [u32; 2],
     per_pass: u32,
-    to: Shared<Weighted>,
+    memory: (&Memory, Shape),
     place: u32,
 ) {
     let mut weighted = [[0; 2]; COUNT];
@@ -99,10 +100,11 @@ unsafe fn weigh_together<S: Windowed, const COUNT: usize>(
     unsafe {
         cuda_std::unroll!(PASS in 0..COUNT {
             let channel = channel + PASS as u32 * per_pass;
-            weighted[PASS] = weigh_channel::<S>(geometry, voxel, channel.min(end - 1));
+            let place = place + PASS as u32 * WARP;
+            weighted[PASS] = weigh_channel::<S, R>(geometry, voxel, channel.min(end - 1), memory, place);
         });
         cuda_std::unroll!(PASS in 0..COUNT {
-            to.store(place + PASS as u32 * WARP, weighted[PASS]);
+            memory.0.weighted.store(place + PASS as u32 * WARP, weighted[PASS]);
         });
     }
 }
@@ -130,12 +132,14 @@ unsafe fn heard_in_pass([_, weight]: Weighted, voxels: u32) -> u32 {
 ///
 /// # Safety
 ///
-/// The arrays hold the channel.
+/// The arrays hold the channel; the place is this lane's.
 #[inline(always)]
-unsafe fn weigh_channel<S: Windowed>(
+unsafe fn weigh_channel<S: Windowed, R: Reading>(
     geometry: &Geometry<f32>,
     [[x, y, z, offset], [weight, phase, ..]]: Voxel,
     channel: u32,
+    (memory, shape): (&Memory, Shape),
+    place: u32,
 ) -> Weighted {
     // SAFETY: the caller's promise.
     let (distance, heard) = unsafe { geometry.receive([x, y, z], channel) };
@@ -143,5 +147,9 @@ unsafe fn weigh_channel<S: Windowed>(
     let halves = S::halves(weight * heard, delay, geometry.turns, phase);
     // In range as numbers from 0 on are ordered: all others are more.
     let is_in_range = delay.to_bits() < ((geometry.n_samples - 1) as f32).to_bits();
-    [delay.to_bits(), if is_in_range { halves.0 } else { 0 }]
+    // Delays that are out of range are read as if they were 0.
+    let kept = if R::WORDS > 0 && !is_in_range { 0.0 } else { delay };
+    // SAFETY: the caller's promise.
+    let kept = unsafe { R::keep(geometry, kept, memory, shape, place) };
+    [kept, if is_in_range { halves.0 } else { 0 }]
 }

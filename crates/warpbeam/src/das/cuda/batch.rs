@@ -50,6 +50,7 @@ impl<T: Sample> CudaDas<T> {
             tile_items: Tile::Broad.items() as usize,
             is_scaled: is_converted,
             is_marking: false,
+            range_bytes: 0,
         }
     }
 

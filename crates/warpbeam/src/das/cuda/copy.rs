@@ -16,6 +16,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 /// Batch items of a pass at most, so that tiles are few enough for a grid.
 const MOST_ITEMS: usize = 1 << 20;
 
+/// Bytes behind the copy that kernels may read.
+const SLACK_BYTES: u64 = 16 * SLACK_VECTORS as u64;
+
 /// Blocks that look for the peak of a batch item at most.
 const MOST_PEAK_BLOCKS: u64 = 256;
 
@@ -36,6 +39,8 @@ pub(super) struct Layout {
     pub(super) is_scaled: bool,
     /// Whether batch items with values that are not finite are marked.
     pub(super) is_marking: bool,
+    /// Bytes of a batch item's sums over ranges of channels.
+    pub(super) range_bytes: u64,
 }
 
 impl Layout {
@@ -68,6 +73,7 @@ pub(super) struct Workspace {
 #[derive(Default)]
 pub(super) struct Room {
     samples: Option<Tensor<u32>>,
+    sums_of_ranges: Option<Tensor<u32>>,
     peaks: Option<Tensor<u32>>,
     marks: Option<Tensor<u32>>,
     inverses: Option<Tensor<f32>>,
@@ -87,9 +93,36 @@ impl Workspace {
     }
 }
 
+fn bytes(words: Option<&Tensor<u32>>) -> u64 {
+    words.map_or(0, |words| 4 * words.len() as u64)
+}
+
 impl Room {
     fn bytes(&self) -> u64 {
-        self.samples.as_ref().map_or(0, |samples| 4 * samples.len() as u64)
+        bytes(self.samples.as_ref()) + bytes(self.sums_of_ranges.as_ref())
+    }
+
+    /// Vectors that there is room for, of so many bytes of samples and of sums.
+    fn vectors(&self, [of_samples, of_sums]: [u64; 2]) -> u64 {
+        let sums = bytes(self.sums_of_ranges.as_ref())
+            .checked_div(of_sums)
+            .unwrap_or(u64::MAX);
+        let samples = bytes(self.samples.as_ref()).saturating_sub(SLACK_BYTES);
+        sums.min(samples.checked_div(of_samples).unwrap_or(0))
+    }
+
+    /// The sums over ranges of channels, for a kernel that reads them.
+    pub(super) fn sums_of_ranges<D: cuda_std::Element>(&self) -> Result<Global<D>> {
+        self.sums_of_ranges
+            .as_ref()
+            .map_or(Ok(Global::empty()), |sums| sums.global_as("the sums of ranges"))
+    }
+
+    /// The sums over ranges of channels, for a kernel that writes them.
+    pub(super) fn sums_of_ranges_mut<D: cuda_std::Element>(&mut self) -> Result<GlobalMut<D>> {
+        self.sums_of_ranges
+            .as_mut()
+            .map_or(Ok(GlobalMut::empty()), |sums| sums.global_mut_as("the sums of ranges"))
     }
 
     /// The copy, for a kernel that reads it.
@@ -131,10 +164,18 @@ impl<T: Sample> CudaDas<T> {
             .saturating_mul(parts.n_transmits as u64)
     }
 
-    /// Bytes of the copy of one batch item, and of a whole vector of them.
+    /// Bytes of the copy of one batch item, and of a whole vector of them; sums over ranges included.
     pub(super) fn copy_bytes(&self, layout: Layout, n_samples: usize) -> (u64, u64) {
         let rows = self.copy_rows(layout, n_samples);
-        (rows.saturating_mul(layout.row_bytes as u64), rows.saturating_mul(16))
+        let item = rows.saturating_mul(layout.row_bytes as u64);
+        let [samples, sums] = self.vector_bytes(layout, n_samples);
+        (item.saturating_add(layout.range_bytes), samples.saturating_add(sums))
+    }
+
+    /// Bytes of the samples of a vector of batch items, and of their sums over ranges.
+    fn vector_bytes(&self, layout: Layout, n_samples: usize) -> [u64; 2] {
+        let samples = self.copy_rows(layout, n_samples).saturating_mul(16);
+        [samples, layout.range_bytes.saturating_mul(layout.per_vector() as u64)]
     }
 
     /// Makes room for as many of `n_batch` items as there can be; how many, or 0.
@@ -149,17 +190,24 @@ impl<T: Sample> CudaDas<T> {
         let wanted = (n_batch.min(MOST_ITEMS) as u64)
             .div_ceil(per_vector)
             .min(u64::from(u32::MAX) / of_transmit);
-        let held = room.bytes() / vector_bytes;
+        let of_vector = self.vector_bytes(layout, n_samples);
+        let held = room.vectors(of_vector);
         let vectors = if held >= wanted {
             wanted
         } else {
             let bytes = budget(&self.backend, self.memory_limit_bytes, room.bytes());
-            let possible = bytes.map_or(wanted, |bytes| wanted.min(bytes / vector_bytes));
+            let possible = bytes.map_or(wanted, |bytes| {
+                wanted.min(bytes.saturating_sub(SLACK_BYTES) / vector_bytes)
+            });
             if possible > held {
                 // The old room first: both may not fit. Its drop waits for those who use it.
                 *room = Room::default();
-                let words = possible * vector_bytes / 4 + 4 * SLACK_VECTORS as u64;
-                room.samples = Some(Tensor::zeros(&self.backend, &[words as usize])?);
+                let [samples, sums] = of_vector.map(|bytes| possible * bytes);
+                let words = |bytes: u64| [(bytes / 4) as usize];
+                room.samples = Some(Tensor::zeros(&self.backend, &words(samples + SLACK_BYTES))?);
+                if sums > 0 {
+                    room.sums_of_ranges = Some(Tensor::zeros(&self.backend, &words(sums))?);
+                }
             }
             possible.max(held)
         };

@@ -2,21 +2,21 @@
 //! items that are summed again because a sample is not finite.
 
 use super::copy::{Layout, Room};
+use super::window::{self, Window};
 use super::{Call, CudaDas, MOST_LAYERS, voxel};
 use crate::Result;
 use crate::das::sample::Kernels;
 use crate::das::{Precision, Sample};
-use crate::device::Stream;
 use cuda_std::{Kernel, Launch};
 use kernels::das::batch::Rows;
 use kernels::das::distinct::{self, DasDistinct, Instructions, NEAR_TOP, Tile, Variant};
 use kernels::das::geometry::Geometry;
 use kernels::das::output::{Items, Output};
 use kernels::das::permute::{self, Permute};
-use kernels::das::permute_rows::{self, InRows, PermuteRows};
+use kernels::das::permute_rows::InRows;
 use kernels::das::sample::Sample as DeviceSample;
 use kernels::das::voxel::Taps;
-use kernels::das::window::{self, DasWindow, Windowed};
+use kernels::das::window::{Instance, Instances};
 use std::ops::Range;
 
 /// The kernels with matrix instructions that a device has for a plan.
@@ -25,13 +25,8 @@ pub(super) struct MatrixKernels {
     /// Tiles of distinct samples, and their batch items.
     pub(super) distinct: Vec<(Tile, u32)>,
     pub(super) windows: Vec<Window>,
-}
-
-/// A kernel over windows.
-pub(super) struct Window {
-    pub(super) number: usize,
-    pub(super) name: &'static str,
-    items: u32,
+    /// How far apart the delays of neighbouring voxels are.
+    pub(super) spread_samples: f64,
 }
 
 impl MatrixKernels {
@@ -41,10 +36,9 @@ impl MatrixKernels {
         self.distinct.iter().min_by_key(padded).map(|(tile, _)| *tile)
     }
 
-    /// The window kernel that wastes least of a batch, the first of several.
+    /// The window kernel that suits the plan and a batch.
     pub(super) fn window(&self, n_batch: usize) -> Option<usize> {
-        let padded = |window: &&Window| n_batch.next_multiple_of(window.items as usize);
-        self.windows.iter().min_by_key(padded).map(|window| window.number)
+        window::suitable(&self.windows, self.spread_samples, n_batch)
     }
 }
 
@@ -59,7 +53,7 @@ enum Form {
     Tf32,
 }
 
-type Halves<T> = <<T as crate::device::Element>::Device as Kernels>::Halves;
+pub(super) type Halves<T> = <<T as crate::device::Element>::Device as Kernels>::Halves;
 type Split<T> = <<T as crate::device::Element>::Device as Kernels>::Split;
 
 impl<T: Sample> CudaDas<T> {
@@ -87,7 +81,7 @@ impl<T: Sample> CudaDas<T> {
     }
 
     /// What the device has for the plan.
-    pub(super) fn matrix_kernels(&self) -> MatrixKernels {
+    pub(super) fn matrix_kernels(&self, spread_samples: f64) -> MatrixKernels {
         if size_of::<T::Real>() != size_of::<f32>() {
             return MatrixKernels::default();
         }
@@ -100,18 +94,23 @@ impl<T: Sample> CudaDas<T> {
                 .map(|variant| variant.items),
         };
         let tiles = [Tile::Wide, Tile::Narrow].into_iter();
-        let takes_windows = voxel::taps(self.parameters.interpolation) == Taps::Two && self.form() == Form::Halves;
-        let windows = <Halves<T> as window::Instances>::instances().into_iter().enumerate();
+        let taps = voxel::taps(self.parameters.interpolation);
+        let takes_windows = self.form() == Form::Halves;
+        let windows = <Halves<T> as Instances>::instances().into_iter().enumerate();
         MatrixKernels {
             distinct: tiles.filter_map(|tile| Some((tile, items(tile)?))).collect(),
             windows: windows
-                .filter(|(_, (kernel, _))| takes_windows && self.cuda.has_kernel(kernel))
-                .map(|(number, (kernel, shape))| Window {
+                .filter(|(_, instance)| {
+                    takes_windows && instance.taps == taps && self.cuda.has_kernel(&instance.kernel)
+                })
+                .map(|(number, Instance { kernel, shape, .. })| Window {
                     number,
                     name: kernel.info.name,
-                    items: shape.items,
+                    block: shape,
+                    chunk_samples: shape.rows * <Halves<T> as InRows>::SAMPLES_PER_ROW,
                 })
                 .collect(),
+            spread_samples,
         }
     }
 
@@ -137,16 +136,7 @@ impl<T: Sample> CudaDas<T> {
             tile_items: 128,
             is_scaled: T::IS_FLOATING && size_of::<T>() > 2 * T::PARTS && form != Form::Tf32,
             is_marking: T::IS_FLOATING,
-        }
-    }
-
-    /// The copy's layout for windows.
-    pub(super) fn window_layout(&self) -> Layout {
-        Layout {
-            rows: Rows { margin: 0, silence: 0 },
-            samples_per_row: <Halves<T> as InRows>::SAMPLES_PER_ROW as usize,
-            row_bytes: 8,
-            ..self.distinct_layout()
+            range_bytes: 0,
         }
     }
 
@@ -229,58 +219,14 @@ impl<T: Sample> CudaDas<T> {
         })
     }
 
-    /// Queues copy and sum over windows; false where there is no room.
-    pub(super) fn launch_window(&self, number: usize, call: &Call<'_, T>, output: Output<T::Sum>) -> Result<bool> {
-        let layout = self.window_layout();
-        let permutation = <T::Device as Kernels>::permutation_to_rows();
-        let instance = <Halves<T> as window::Instances>::instances().into_iter().nth(number);
-        let (Some(permutation), Some((kernel, block))) = (permutation, instance) else {
-            return Ok(false);
-        };
-        let copy = |room: &mut Room, pass: &Range<usize>| self.queue_rows(&permutation, layout, room, call, pass);
-        self.in_passes(layout, call, output, copy, |room, pass, output| {
-            let geometry = call
-                .geometry
-                .block(&self.parameters, &call.range, call.strides.n_samples)?;
-            let Some((geometry, output)) = <T::Device as Kernels>::matrix_blocks(geometry, output) else {
-                return Ok(());
-            };
-            let parameters = DasWindow::<Halves<T>> {
-                samples: room.samples()?,
-                geometry,
-                output,
-                gain: self.parameters.gain,
-                n_batch: pass.len() as u32,
-                n_vectors: pass.len().div_ceil(layout.per_vector()) as u32,
-            };
-            let n_tiles = (pass.len() as u32).div_ceil(block.items);
-            let shape = self.shape(call, block.voxels(), n_tiles, block.threads(), block.shared_bytes());
-            self.launch_windows(&kernel, shape, &parameters, call.stream)
-        })
-    }
-
-    fn launch_windows<S: Windowed>(
-        &self,
-        kernel: &Kernel<DasWindow<S>>,
-        shape: Launch,
-        parameters: &DasWindow<S>,
-        stream: &Stream,
-    ) -> Result<()> {
-        Self::in_layers(shape, |first_part, shape| {
-            let mut parameters = *parameters;
-            parameters.output.first_part = first_part;
-            self.cuda.launch(kernel, shape, parameters, stream)
-        })
-    }
-
     /// Takes the batch in as many passes as the room needs: copy, sum, and the marked items once more.
-    fn in_passes(
+    pub(super) fn in_passes(
         &self,
         layout: Layout,
         call: &Call<'_, T>,
         output: Output<T::Sum>,
         copy: impl Fn(&mut Room, &Range<usize>) -> Result<()>,
-        sum: impl Fn(&Room, &Range<usize>, Output<T::Sum>) -> Result<()>,
+        sum: impl Fn(&mut Room, &Range<usize>, Output<T::Sum>) -> Result<()>,
     ) -> Result<bool> {
         let mut room = self.workspace.lock();
         let items = self.make_room(&mut room, layout, call.n_batch, call.strides.n_samples)?;
@@ -304,7 +250,7 @@ impl<T: Sample> CudaDas<T> {
                 first_item: pass.start as u32,
                 ..output
             };
-            sum(&room, &pass, output)?;
+            sum(&mut room, &pass, output)?;
         }
         if layout.is_marking {
             let marked = Output {
@@ -318,37 +264,14 @@ impl<T: Sample> CudaDas<T> {
         Ok(true)
     }
 
-    fn queue_rows(
+    pub(super) fn shape(
         &self,
-        kernel: &Kernel<PermuteRows<T::Device>>,
-        layout: Layout,
-        room: &mut Room,
         call: &Call<'_, T>,
-        pass: &Range<usize>,
-    ) -> Result<()> {
-        let parts = self.parameters.parts;
-        let pitch = pass.len().next_multiple_of(layout.per_vector()) as u32;
-        let n_samples = call.strides.n_samples as u32;
-        let signals = (parts.n_channels * parts.n_transmits) as u32;
-        let parameters = PermuteRows::<T::Device> {
-            data: self.recorded(call, pass)?,
-            scaling: self.scaling(room, layout, pass)?,
-            output: room.samples_mut()?,
-            batch_pitch: pitch,
-        };
-        let shape = Launch {
-            grid: [
-                permute_rows::sample_tiles::<Halves<T>>(n_samples).saturating_mul(signals),
-                pitch.div_ceil(permute_rows::ITEMS),
-                1,
-            ],
-            threads: permute_rows::THREADS,
-            shared_bytes: permute_rows::shared_bytes::<Halves<T>>(),
-        };
-        self.cuda.launch(kernel, shape, parameters, call.stream)
-    }
-
-    fn shape(&self, call: &Call<'_, T>, voxels: u32, n_tiles: u32, threads: u32, shared_bytes: u32) -> Launch {
+        voxels: u32,
+        n_tiles: u32,
+        threads: u32,
+        shared_bytes: u32,
+    ) -> Launch {
         let blocks = call.range.len().div_ceil(voxels as usize) as u32;
         Launch {
             grid: [blocks, n_tiles, self.parameters.parts.count() as u32],
@@ -358,7 +281,7 @@ impl<T: Sample> CudaDas<T> {
     }
 
     /// Launches a shape with a layer for every part, as many parts at a time as a grid has layers.
-    fn in_layers(shape: Launch, launch: impl Fn(u32, Launch) -> Result<()>) -> Result<()> {
+    pub(super) fn in_layers(shape: Launch, launch: impl Fn(u32, Launch) -> Result<()>) -> Result<()> {
         let [x, y, n_parts] = shape.grid;
         for first_part in (0..n_parts).step_by(MOST_LAYERS) {
             let layers = (n_parts - first_part).min(MOST_LAYERS as u32);

@@ -6,6 +6,7 @@ mod geometry;
 mod matrix;
 mod tune;
 mod voxel;
+mod window;
 
 use self::copy::{Layout, Workspace};
 use self::geometry::{DeviceGeometry, Parameters};
@@ -15,6 +16,7 @@ use super::choice::{self, Choice};
 use super::prepared::Prepared;
 use super::sample::Kernels;
 use super::split::{Footprint, Piece, pieces};
+use super::spread::mean_spread;
 use super::{Algorithm, Autotune, DasOptions, DasTiming, Precision, Sample};
 use crate::device::{Backend, Cuda, Stream, Tensor};
 use crate::{Error, Result};
@@ -102,6 +104,11 @@ impl<T: Sample> CudaDas<T> {
         let n_voxels = prepared.n_voxels;
         let precision = prepared.precision;
         let geometry_bytes = parameters.voxel_bytes() * n_voxels as u64;
+        let spread_samples = if matches!(options.algorithm, Algorithm::Auto | Algorithm::Window) {
+            mean_spread(&prepared, window::SPREAD_VOXELS)
+        } else {
+            0.0
+        };
         // Half the memory stays for data and output.
         let is_resident = budget(backend, memory_limit_bytes, 0).is_none_or(|budget| geometry_bytes <= budget / 2);
         let geometry = if is_resident {
@@ -125,7 +132,7 @@ impl<T: Sample> CudaDas<T> {
             n_voxels,
             stream: backend.stream()?,
         };
-        plan.matrix = plan.matrix_kernels();
+        plan.matrix = plan.matrix_kernels(spread_samples);
         plan.refuse_what_there_is_not()?;
         plan.prepare_voxel()?;
         if !matches!(options.algorithm, Algorithm::Voxel | Algorithm::Frame) {
@@ -143,8 +150,8 @@ impl<T: Sample> CudaDas<T> {
                 !self.matrix.distinct.is_empty(),
             ),
             Algorithm::Window => (
-                "Algorithm::Window for this sample type, interpolation or device",
-                "it takes f16 samples, or f32 and i16 with Precision::F16, linear interpolation and compute capability 8.0; \
+                "Algorithm::Window for this sample type or device",
+                "it takes f16 samples, or f32 and i16 with Precision::F16, and compute capability 8.0; \
                  Algorithm::Auto takes what there is",
                 !self.matrix.windows.is_empty(),
             ),
@@ -201,7 +208,7 @@ impl<T: Sample> CudaDas<T> {
             Choice::Voxel(_) => None,
             Choice::Batch => Some(self.batch_layout()),
             Choice::Distinct(_) => Some(self.distinct_layout()),
-            Choice::Window(_) => Some(self.window_layout()),
+            Choice::Window(number) => Some(self.window_layout(number)),
         }
     }
 

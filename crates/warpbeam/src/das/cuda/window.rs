@@ -1,0 +1,344 @@
+//! The launches of windows: which kernel suits a plan, the ranges of channels that few voxels are split into, copy and sum.
+
+use super::copy::{Layout, Room};
+use super::matrix::Halves;
+use super::{Call, CudaDas, MOST_LAYERS};
+use crate::Result;
+use crate::das::Sample;
+use crate::das::sample::Kernels;
+use cuda_std::{Global, Kernel, Launch};
+use kernels::das::batch::Rows;
+use kernels::das::output::Output;
+use kernels::das::permute_rows::{self, InRows, PermuteRows};
+use kernels::das::sample::Sample as DeviceSample;
+use kernels::das::window::add::{self, AddRanges, Ranges as _};
+use kernels::das::window::{DasWindow, Instance, Instances, Shape};
+use std::ops::Range;
+
+/// Voxels whose spread of delays decides how many samples a block should hold at once.
+pub(super) const SPREAD_VOXELS: usize = 256;
+
+/// A block copes with this many times the samples that it holds at once.
+const SPREAD_PER_CHUNK: f64 = 1.5;
+
+/// What a block of 32 batch items takes, of one of 64.
+const NARROW_COST: f64 = 0.7;
+
+/// Warps that ranges of channels are to fill: those of an H200, so that the bits are the same on every device.
+const WARPS: usize = 132 * 16;
+
+/// Ranges of channels at most.
+const MOST_RANGES: usize = 32;
+
+/// Steps that a block's start takes as long as.
+const START_STEPS: usize = 2;
+
+/// Sums that are written and added in the time of a step.
+const SUMS_PER_STEP: usize = 30_000;
+
+/// A kernel over windows.
+pub(super) struct Window {
+    pub(super) number: usize,
+    pub(super) name: &'static str,
+    pub(super) block: Shape,
+    /// Samples that a block holds of a channel.
+    pub(super) chunk_samples: u32,
+}
+
+/// Of the kernels whose blocks hold the samples that the plan's voxels need, the one that wastes least of a batch.
+///
+/// Those of them all work in the same order, so that the bits do not depend on the batch.
+pub(super) fn suitable(windows: &[Window], spread_samples: f64, n_batch: usize) -> Option<usize> {
+    let holds = |window: &&Window| f64::from(window.chunk_samples) * SPREAD_PER_CHUNK >= spread_samples;
+    let samples = windows.iter().filter(holds).map(|window| window.chunk_samples).min();
+    let samples = samples.or_else(|| windows.iter().map(|window| window.chunk_samples).max())?;
+    let cost = |window: &&Window| {
+        let tiles = n_batch.div_ceil(window.block.items as usize) as f64;
+        tiles * if window.block.items < 64 { NARROW_COST } else { 1.0 }
+    };
+    let suitable = windows.iter().filter(|window| window.chunk_samples == samples);
+    let best = suitable.min_by(|one, other| cost(one).total_cmp(&cost(other)));
+    best.map(|window| window.number)
+}
+
+/// Ranges of channels that a sum is split into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Ranges {
+    count: usize,
+    /// Channels of a range.
+    channels: usize,
+}
+
+/// The ranges that end soonest, of `n_channels` channels for `n_outputs` voxels and parts; whole steps, so that there are no more
+/// of them, and one where channels are apart.
+fn ranges(block: Shape, n_channels: usize, n_entries: usize, n_outputs: usize) -> Ranges {
+    let steps = n_channels.div_ceil(block.channels as usize);
+    let blocks = n_outputs.div_ceil(block.voxels() as usize);
+    let at_once = WARPS / block.warps as usize;
+    let time = |count: &usize| {
+        let waves = (blocks * count).div_ceil(at_once);
+        let adding = if *count > 1 {
+            n_outputs * count / SUMS_PER_STEP
+        } else {
+            0
+        };
+        waves * (steps.div_ceil(*count) + START_STEPS) * n_entries + adding
+    };
+    let best = (1..=MOST_RANGES.min(steps)).min_by_key(time).unwrap_or(1);
+    // A batch of several tiles fills a device better than this thinks.
+    let count = if 4 * time(&best) <= 3 * time(&1) { best } else { 1 };
+    let channels = steps.div_ceil(count).max(1) * block.channels as usize;
+    Ranges {
+        count: n_channels.div_ceil(channels).max(1),
+        channels,
+    }
+}
+
+impl<T: Sample> CudaDas<T> {
+    /// The copy's layout for windows.
+    pub(super) fn window_layout(&self, number: usize) -> Layout {
+        let ranges = self.ranges(number);
+        let sums = self.parameters.parts.count() * self.n_voxels;
+        Layout {
+            rows: Rows { margin: 0, silence: 0 },
+            samples_per_row: <Halves<T> as InRows>::SAMPLES_PER_ROW as usize,
+            row_bytes: 8,
+            range_bytes: if ranges.count > 1 {
+                (ranges.count * sums * size_of::<T::Sum>()) as u64
+            } else {
+                0
+            },
+            ..self.distinct_layout()
+        }
+    }
+
+    /// The ranges of channels for a kernel.
+    ///
+    /// They depend on the plan alone: the bits must not depend on how a run is cut.
+    fn ranges(&self, number: usize) -> Ranges {
+        let parts = self.parameters.parts;
+        let whole = Ranges {
+            count: 1,
+            channels: parts.channels_per_part(),
+        };
+        let window = self.matrix.windows.iter().find(|window| window.number == number);
+        match window {
+            Some(window) if parts.channels_per_part() == parts.n_channels => ranges(
+                window.block,
+                parts.n_channels,
+                self.parameters.n_entries.div_ceil(parts.of_channels().max(1)),
+                self.n_voxels * parts.count(),
+            ),
+            _ => whole,
+        }
+    }
+
+    /// Queues copy and sum over windows; false where there is no room.
+    pub(super) fn launch_window(&self, number: usize, call: &Call<'_, T>, output: Output<T::Sum>) -> Result<bool> {
+        let layout = self.window_layout(number);
+        let permutation = <T::Device as Kernels>::permutation_to_rows();
+        let instance = <Halves<T> as Instances>::instances().into_iter().nth(number);
+        let (
+            Some(permutation),
+            Some(Instance {
+                kernel, shape: block, ..
+            }),
+        ) = (permutation, instance)
+        else {
+            return Ok(false);
+        };
+        let ranges = self.ranges(number);
+        let copy = |room: &mut Room, pass: &Range<usize>| self.queue_rows(&permutation, layout, room, call, pass);
+        self.in_passes(layout, call, output, copy, |room, pass, output| {
+            let geometry = call
+                .geometry
+                .block(&self.parameters, &call.range, call.strides.n_samples)?;
+            let Some((geometry, output)) = <T::Device as Kernels>::matrix_blocks(geometry, output) else {
+                return Ok(());
+            };
+            let first = if ranges.count == 1 {
+                output
+            } else {
+                Output {
+                    n_parts: (ranges.count * self.parameters.parts.count()) as u32,
+                    n_transmit_parts: output.n_transmit_parts,
+                    transmits_per_part: output.transmits_per_part,
+                    channels_per_part: ranges.channels as u32,
+                    ..Output::whole(room.sums_of_ranges_mut()?, output.n_voxels, 0, 0)
+                }
+            };
+            let parameters = DasWindow::<Halves<T>> {
+                samples: room.samples()?,
+                geometry,
+                output: first,
+                gain: self.parameters.gain,
+                n_batch: pass.len() as u32,
+                n_vectors: pass.len().div_ceil(layout.per_vector()) as u32,
+            };
+            let n_tiles = (pass.len() as u32).div_ceil(block.items);
+            let mut shape = self.shape(call, block.voxels(), n_tiles, block.threads(), block.shared_bytes());
+            shape.grid[2] = first.n_parts;
+            Self::in_layers(shape, |first_part, shape| {
+                let mut parameters = parameters;
+                parameters.output.first_part = first_part;
+                self.cuda.launch(&kernel, shape, parameters, call.stream)
+            })?;
+            if ranges.count == 1 {
+                return Ok(());
+            }
+            self.add_ranges(room.sums_of_ranges()?, output, ranges, call, pass.len())
+        })
+    }
+
+    /// Queues the sum over ranges.
+    fn add_ranges(
+        &self,
+        sums: Global<<Halves<T> as DeviceSample>::Value>,
+        output: Output<<Halves<T> as DeviceSample>::Value>,
+        ranges: Ranges,
+        call: &Call<'_, T>,
+        n_batch: usize,
+    ) -> Result<()> {
+        let n_layers = n_batch.min(MOST_LAYERS) as u32;
+        let kernel = <Halves<T> as DeviceSample>::Value::adding();
+        let shape = self.shape(call, add::THREADS, n_layers, add::THREADS, 0);
+        Self::in_layers(shape, |first_part, shape| {
+            let mut output = output;
+            output.first_part = first_part;
+            let parameters = AddRanges {
+                sums,
+                output,
+                n_ranges: ranges.count as u32,
+                n_batch: n_batch as u32,
+                n_layers,
+            };
+            self.cuda.launch(&kernel, shape, parameters, call.stream)
+        })
+    }
+
+    fn queue_rows(
+        &self,
+        kernel: &Kernel<PermuteRows<T::Device>>,
+        layout: Layout,
+        room: &mut Room,
+        call: &Call<'_, T>,
+        pass: &Range<usize>,
+    ) -> Result<()> {
+        let parts = self.parameters.parts;
+        let pitch = pass.len().next_multiple_of(layout.per_vector()) as u32;
+        let n_samples = call.strides.n_samples as u32;
+        let signals = (parts.n_channels * parts.n_transmits) as u32;
+        let parameters = PermuteRows::<T::Device> {
+            data: self.recorded(call, pass)?,
+            scaling: self.scaling(room, layout, pass)?,
+            output: room.samples_mut()?,
+            batch_pitch: pitch,
+        };
+        let shape = Launch {
+            grid: [
+                permute_rows::sample_tiles::<Halves<T>>(n_samples).saturating_mul(signals),
+                pitch.div_ceil(permute_rows::ITEMS),
+                1,
+            ],
+            threads: permute_rows::THREADS,
+            shared_bytes: permute_rows::shared_bytes::<Halves<T>>(),
+        };
+        self.cuda.launch(kernel, shape, parameters, call.stream)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use kernels::das::voxel::Taps;
+    use num_complex::Complex;
+
+    fn windows(taps: Taps) -> Vec<Window> {
+        let instances = Complex::<cuda_std::half::F16>::instances().into_iter().enumerate();
+        let of_taps = instances.filter(|(_, instance)| instance.taps == taps);
+        let window = |(number, Instance { kernel, shape, .. }): (usize, Instance<_>)| Window {
+            number,
+            name: kernel.info.name,
+            block: shape,
+            chunk_samples: 2 * shape.rows,
+        };
+        of_taps.map(window).collect()
+    }
+
+    #[test]
+    fn the_kernel_follows_spread_and_batch() {
+        let windows = windows(Taps::Two);
+        let name = |spread, n_batch| suitable(&windows, spread, n_batch).map(|number| windows[number].name);
+        assert_eq!(name(7.0, 128), Some("das_window_cf16_linear_16x64_16_16_half"));
+        assert_eq!(name(7.0, 96), Some("das_window_cf16_linear_16x64_16_16_half"));
+        assert_eq!(name(7.0, 32), Some("das_window_cf16_linear_16x32_16_16_half"));
+        assert_eq!(name(50.0, 32), Some("das_window_cf16_linear_16x32_8_8_half"));
+        assert_eq!(name(500.0, 128), Some("das_window_cf16_linear_16x32_8_8_half"));
+        assert_eq!(suitable(&[], 1.0, 1), None);
+    }
+
+    /// Kernels between which the batch decides give the same bits: they pair the same half-windows.
+    #[test]
+    fn kernels_for_one_spread_differ_in_the_batch_alone() {
+        for taps in [Taps::One, Taps::Two, Taps::Any] {
+            for one in windows(taps) {
+                for other in windows(taps) {
+                    let alike = Shape {
+                        items: other.block.items,
+                        ..one.block
+                    };
+                    assert!(one.chunk_samples != other.chunk_samples || alike == other.block);
+                }
+            }
+        }
+    }
+
+    /// An H200 has 228 KiB of shared memory a multiprocessor, of which a block leaves one.
+    #[test]
+    fn blocks_have_room_in_shared_memory() {
+        let complex = Complex::<cuda_std::half::F16>::instances().into_iter();
+        let complex = complex.map(|instance| (instance.kernel.info.name, instance.shape));
+        let real = cuda_std::half::F16::instances().into_iter();
+        for (name, shape) in complex.chain(real.map(|instance| (instance.kernel.info.name, instance.shape))) {
+            let (bytes, blocks) = (shape.shared_bytes(), 16 / shape.warps);
+            println!("{name}: {bytes} bytes, {blocks} blocks");
+            assert!((bytes + 1024) * blocks <= 228 << 10, "{name}: {bytes} bytes");
+        }
+    }
+
+    #[test]
+    fn few_voxels_are_split() {
+        let block = Shape {
+            voxels_per_warp: 16,
+            items: 64,
+            warps: 16,
+            channels: 16,
+            rows: 8,
+            window_rows: 2,
+            tap_words: 0,
+        };
+        let whole = |channels: usize| Ranges {
+            count: 1,
+            channels: channels.next_multiple_of(16),
+        };
+        assert_eq!(ranges(block, 1024, 1, 64 * 64 * 64), whole(1024));
+        assert_eq!(ranges(block, 128, 1, 63_001), whole(128));
+        assert_eq!(ranges(block, 1024, 1, 48 * 48 * 48), whole(1024));
+        assert_eq!(ranges(block, 7, 1, 100), whole(7));
+        assert_eq!(
+            ranges(block, 1024, 1, 4096),
+            Ranges {
+                count: 8,
+                channels: 128
+            }
+        );
+        for (n_channels, n_outputs) in [(1, 1), (33, 1), (1000, 5000), (64, 0), (0, 5)] {
+            let Ranges { count, channels } = ranges(block, n_channels, 2, n_outputs);
+            assert!(count >= 1 && count * channels >= n_channels);
+            assert!(
+                count == 1 || (count - 1) * channels < n_channels,
+                "a range without channels"
+            );
+        }
+    }
+}
