@@ -1,12 +1,14 @@
 //! `cargo xtask bundle`: tests and benchmarks for a GPU machine that has no Rust.
 //!
-//! Writes `target/gpu-bundle`: stripped programs, the data that tests read, what kernels take, and `run.sh`.
+//! Writes `target/gpu-bundle`: compressed programs, the data that tests read, what kernels take, and `run.sh`.
 
 use crate::workspace;
 use anyhow::{Context, ensure};
-use std::fs;
+use flate2::Compression;
+use flate2::write::GzEncoder;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::{fs, io};
 use xshell::{Shell, cmd};
 
 /// Most bytes that a bundle may have.
@@ -23,26 +25,34 @@ set -u
 here=$(cd "$(dirname "$0")" && pwd)
 export WARPBEAM_TEST_DATA="$here/data"
 output=${WARPBEAM_OUTPUT:-$here}
+programs=$(mktemp -d)
+trap 'rm -rf "$programs"' EXIT
+unpack() {
+    gzip -dc "$here/$1.gz" >"$programs/$1" && chmod +x "$programs/$1"
+}
 report() {
     mkdir -p "$output/results"
     cp "$here/kernel-resources.json" "$output/results/" 2>/dev/null
-    (cd "$output" && "$here/bench" report --results results --figures figures)
+    (cd "$output" && "$programs/bench" report --results results --figures figures)
 }
 case "${1:-}" in
 bench)
     shift
-    "$here/bench" --output "$output/results" "$@"
+    unpack bench || exit
+    "$programs/bench" --output "$output/results" "$@"
     status=$?
     report
     exit "$status"
     ;;
 profile)
     shift
-    "$here/bench" profile --output "$output/results" "$@"
+    unpack bench || exit
+    "$programs/bench" profile --output "$output/results" "$@"
     status=$?
     if [ "$status" = 3 ]; then
         echo "The emulator counts sectors and requests instead, on a part of the case:"
-        exec "$here/tests/emulator" payload --nocapture
+        unpack emulator && "$programs/emulator" payload --nocapture
+        exit
     fi
     report
     exit "$status"
@@ -50,9 +60,11 @@ profile)
 test) shift ;;
 esac
 failed=0
-for program in "$here"/tests/*; do
-    echo "== $(basename "$program")"
-    "$program" --include-ignored "$@" || failed=$((failed + 1))
+for packed in "$here"/*.gz; do
+    name=$(basename "$packed" .gz)
+    [ "$name" = bench ] && continue
+    echo "== $name"
+    { unpack "$name" && "$programs/$name" --include-ignored "$@"; } || failed=$((failed + 1))
 done
 echo "$failed test programs failed"
 exit "$failed"
@@ -66,7 +78,6 @@ pub(crate) fn run() -> anyhow::Result<()> {
     if folder.exists() {
         fs::remove_dir_all(&folder)?;
     }
-    fs::create_dir_all(folder.join("tests"))?;
     fs::create_dir_all(folder.join("data"))?;
 
     let profile = ["--profile", "bundle"];
@@ -76,10 +87,10 @@ pub(crate) fn run() -> anyhow::Result<()> {
     )
     .read()?;
     for (name, program) in test_programs(&messages)? {
-        fs::copy(&program, folder.join("tests").join(name))?;
+        pack(&program, &folder.join(format!("{name}.gz")))?;
     }
     cmd!(shell, "cargo build {profile...} --package warpbeam-bench").run()?;
-    fs::copy(workspace::target().join("bundle/bench"), folder.join("bench"))?;
+    pack(&workspace::target().join("bundle/bench"), &folder.join("bench.gz"))?;
     fs::copy(
         workspace::root().join("benches/results/kernel-resources.json"),
         folder.join("kernel-resources.json"),
@@ -124,6 +135,15 @@ fn test_programs(messages: &str) -> anyhow::Result<Vec<(String, PathBuf)>> {
     }
     ensure!(!programs.is_empty(), "cargo built no test program");
     Ok(programs)
+}
+
+/// A program, compressed: `run.sh` unpacks what it runs.
+fn pack(program: &Path, packed: &Path) -> anyhow::Result<()> {
+    let mut from = fs::File::open(program).with_context(|| program.display().to_string())?;
+    let mut to = GzEncoder::new(fs::File::create(packed)?, Compression::best());
+    io::copy(&mut from, &mut to)?;
+    to.finish()?;
+    Ok(())
 }
 
 fn size(folder: &Path) -> anyhow::Result<u64> {

@@ -50,20 +50,20 @@ pub mod sm_80 {
         resources Resources { registers: 64, barriers: 0, warp_operations: 0, matrix_operations: 9 * SUMS as u32 },
         {
             let mut sums = [[0.0_f32; 4]; SUMS];
-            cuda_std::unroll!(SUM in 0..SUMS {
+            cuda_std::unroll!(SUM in [0, 1, 2, 3, 4, 5, 6, 7] {
                 // Equal sums would be one.
                 sums[SUM] = [SUM as f32; 4];
             });
             let mut round = 0;
             while round < p.n_rounds {
-                cuda_std::unroll!(SUM in 0..SUMS {
+                cuda_std::unroll!(SUM in [0, 1, 2, 3, 4, 5, 6, 7] {
                     // SAFETY: all lanes come here, as often as the count says.
                     sums[SUM] = unsafe { matrix::mma_m16n8k16_f16([p.left; 4], [p.right; 2], sums[SUM]) };
                 });
                 round += 1;
             }
             let mut sum = 0.0;
-            cuda_std::unroll!(SUM in 0..SUMS {
+            cuda_std::unroll!(SUM in [0, 1, 2, 3, 4, 5, 6, 7] {
                 sum += sums[SUM][0] + sums[SUM][1] + sums[SUM][2] + sums[SUM][3];
             });
             let at = thread::block_idx_x() * THREADS + thread::thread_idx_x();

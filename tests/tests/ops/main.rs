@@ -1,11 +1,13 @@
-//! Operations on tensors against plain loops over indices, the same checks on every backend.
+//! Operations beside delay-and-sum against plain loops, oracles and full decompositions, the same checks on every backend.
 
 mod bad_input;
 mod copy;
 mod gather;
 mod geometry;
+mod greens;
+mod greens_large;
+mod rank;
 mod scatter;
-mod speed;
 mod strided;
 mod values;
 

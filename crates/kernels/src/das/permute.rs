@@ -203,7 +203,7 @@ unsafe fn write_zeros<S: Sample, D: Sample>(p: &Permute<S, D>, first_item: u32, 
                 // SAFETY: row and item are in range and this thread's.
                 unsafe {
                     p.output
-                        .store(p.place(first_row + u64::from(row_of_transmit), item), D::ZERO)
+                        .store(p.place(first_row + u64::from(row_of_transmit), item), D::ZERO);
                 };
             }
         }
@@ -269,14 +269,14 @@ cuda_std::on_host! {
 }
 
 instances! {
-    permute_i16: i16 => i16, 2 of 16, 56;
-    permute_f16: F16 => F16, 2 of 16, 56;
+    permute_i16: i16 => i16, 2 of 16, 64;
+    permute_f16: F16 => F16, 2 of 16, 64;
     permute_f32: f32 => f32, 1 of 16, 46;
     permute_ci16: Complex<i16> => Complex<i16>, 1 of 16, 44;
     permute_cf16: Complex<F16> => Complex<F16>, 1 of 16, 46;
     permute_cf32: Complex<f32> => Complex<f32>, 1 of 8, 56;
     permute_f32_to_f16: f32 => F16, 2 of 16, 64;
     permute_cf32_to_cf16: Complex<f32> => Complex<F16>, 1 of 16, 62;
-    permute_i16_to_f16: i16 => F16, 2 of 16, 59;
+    permute_i16_to_f16: i16 => F16, 2 of 16, 64;
     permute_ci16_to_cf16: Complex<i16> => Complex<F16>, 1 of 16, 58;
 }

@@ -230,6 +230,6 @@ instances! {
     permute_rows_cf16: Complex<F16> => Complex<F16>, 1 of 16, 42;
     permute_rows_i16_to_f16: i16 => F16, 2 of 16, 64;
     permute_rows_ci16_to_cf16: Complex<i16> => Complex<F16>, 1 of 16, 62;
-    permute_rows_f32_to_f16: f32 => F16, 2 of 16, 60;
+    permute_rows_f32_to_f16: f32 => F16, 2 of 16, 64;
     permute_rows_cf32_to_cf16: Complex<f32> => Complex<F16>, 1 of 16, 56;
 }

@@ -129,18 +129,20 @@ impl<'a, S: Sample, const THREADS: u32> Tile<'a, S, THREADS> {
     pub unsafe fn read<const GROUPS: usize, const READS: usize>(&self) -> [[S; READS]; GROUPS] {
         let mut values = [[S::ZERO; READS]; GROUPS];
         if self.has_pairs() {
+            // All words first: what is done with one in the branch that loads it waits for it.
+            let mut words = [[0_u32; READS]; GROUPS];
             cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
                 let read = GROUP * READS + READ;
                 if read.is_multiple_of(2) && self.has(read) {
-                    // SAFETY: both samples are there, and begin with a whole word, by the caller's promise; a word has
-                    // two of them, and any 16 bits are one.
-                    unsafe {
-                        let word = self.data.input.cast::<u32>().load(self.at(read) / 2);
-                        values[GROUP][READ] = core::mem::transmute_copy(&(word as u16));
-                        // The modulus is for the odd ones, which do not come here.
-                        values[GROUP][(READ + 1) % READS] = core::mem::transmute_copy(&((word >> 16) as u16));
-                    }
+                    // SAFETY: both samples are there, and begin with a whole word, by the caller's promise.
+                    words[GROUP][READ] = unsafe { self.data.input.cast::<u32>().load(self.at(read) / 2) };
                 }
+            }); } });
+            cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
+                let word = words[GROUP][READ / 2 * 2];
+                let half = if READ.is_multiple_of(2) { word as u16 } else { (word >> 16) as u16 };
+                // SAFETY: the samples have 16 bits here, and any 16 bits are one.
+                values[GROUP][READ] = unsafe { core::mem::transmute_copy(&half) };
             }); } });
         } else {
             cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {

@@ -12,8 +12,8 @@ const LEAST_ITEMS: usize = 16;
 const VOXELS_PER_SAMPLE: usize = 8;
 
 /// Points from which on matrix instructions are worth their preparation: on an H200 they lost a slice of 0.26·10⁹ and won
-/// volumes of 34·10⁹.
-const LEAST_POINTS: u64 = 2_000_000_000;
+/// a volume of 0.54·10⁹.
+const LEAST_POINTS: u64 = 400_000_000;
 
 /// How the work is done: [`Algorithm`] without the open question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -1,7 +1,9 @@
-//! Bytes a second against a plain copy on the same device in the same run.
+//! Bytes a second of copies against a plain copy on the same device in the same run: a program of its own, because what
+//! runs beside it would count.
 
 use integration_tests::backends;
 use ndarray::Array1;
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use warpbeam::ops::{Indices, ScatterPlan, contiguous_copy_into, gather_into, scatter_into};
 use warpbeam::{Backend, Element, Result, Stream, Tensor};
@@ -121,9 +123,13 @@ mod gpu_device {
     use half::f16;
     use num_complex::Complex;
 
+    /// One after the other.
+    static DEVICE: Mutex<()> = Mutex::new(());
+
     #[test]
     #[ignore = "needs a GPU: run with --include-ignored where there is one"]
     fn copies_are_as_fast_as_memory() {
+        let _alone = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bench = Bench::new(0.8);
         bench.transpose::<f16>(&[1 << 14, 1 << 14], &[1, 0]);
         bench.transpose::<f32>(&[1 << 14, 1 << 13], &[1, 0]);
@@ -132,10 +138,8 @@ mod gpu_device {
         bench.transpose::<f16>(&[128, 1024, 2048], &[2, 1, 0]);
         bench.transpose::<f32>(&[128, 1024, 1000], &[1, 2, 0]);
         bench.transpose::<Complex<f32>>(&[64, 1024, 1024], &[2, 0, 1]);
-        bench.transpose::<f32>(&[300, 4, 300, 333], &[2, 1, 0, 3]);
         bench.rows::<f16>(4096, 8);
         bench.rows::<f32>(1024, 4);
-        bench.rows::<f32>(1001, 3);
         bench.rows::<Complex<f32>>(96, 2);
         bench.rows::<Complex<f64>>(33, 1);
         bench.gather::<f16>(512);
@@ -149,11 +153,14 @@ mod gpu_device {
     #[test]
     #[ignore = "needs a GPU: run with --include-ignored where there is one"]
     fn odd_shapes_stay_within_a_fifth() {
+        let _alone = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
         let mut bench = Bench::new(0.2);
         bench.transpose::<f16>(&[16_383, 16_385], &[1, 0]);
         bench.transpose::<f16>(&[64, 64, 64, 1000], &[3, 2, 1, 0]);
         bench.transpose::<f32>(&[128, 1000, 1001], &[2, 0, 1]);
         bench.transpose::<f32>(&[1 << 25, 3], &[1, 0]);
+        bench.transpose::<f32>(&[300, 4, 300, 333], &[2, 1, 0, 3]);
+        bench.rows::<f32>(1001, 3);
         bench.transpose::<f32>(&[3, 1 << 25], &[1, 0]);
         bench.transpose::<f32>(&[1 << 22, 16], &[1, 0]);
         bench.transpose::<f32>(&[16, 1 << 22], &[1, 0]);
