@@ -35,7 +35,7 @@ pub(super) fn counters(
                 "--clock-control",
                 "none",
                 "--kernel-name",
-                "regex:^das_",
+                "regex:^(das|permute)_",
             ])
             .arg("--log-file")
             .arg(&log)

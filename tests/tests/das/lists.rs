@@ -56,7 +56,7 @@ fn lists_of_all<T: TestSample>(backend: &Backend) {
             5 => 2,
             entry => entry as i32,
         });
-        let rest = ArrayD::from_elem(IxDyn(&[&[2], case.grid.as_slice()].concat()), 5.0);
+        let rest = ArrayD::from_elem(IxDyn(&[&[2], case.grid.as_slice()].concat()), 5e6);
         let longer = |array: &ArrayD<f64>| ndarray::concatenate(Axis(0), &[array.view(), rest.view()]).unwrap();
         geometry.transmit_offsets = longer(&geometry.transmit_offsets);
         geometry.transmit_weights = longer(&geometry.transmit_weights);

@@ -24,5 +24,8 @@ fn products_are_all_done() {
     let started_at: f32 = (0..SUMS).map(|sum| 4.0 * sum as f32).sum();
     let of_a_number = 16.0 * 0.0625 * n_rounds as f32;
     let expected = started_at + 4.0 * SUMS as f32 * of_a_number;
-    assert!(output.to_vec().iter().all(|sum| *sum == expected), "{expected}");
+    assert!(
+        output.to_vec().iter().all(|sum| sum.to_bits() == expected.to_bits()),
+        "{expected}"
+    );
 }

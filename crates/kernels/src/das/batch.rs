@@ -17,8 +17,8 @@
 //! 16 bytes, and add. Channels and transmits come in the order of [`super::voxel`], with the same operations for each
 //! item: the same bits but for the sign of a sum that underflowed to 0. Channels that do not count (out of range, weight
 //! 0, beyond the last) take the zeros, so that nothing else reaches the sum, or are skipped where none of `LANES` counts for
-//! any voxel of the warp. Lanes beyond the padded batch read its last vector, or what
-//! follows it ([`SLACK_VECTORS`]), groups beyond the last voxel take its position and no channel: neither writes.
+//! any voxel of the warp. Lanes beyond the padded batch read its last vector, or what follows it ([`SLACK_VECTORS`]), groups
+//! beyond the last voxel take its position and no channel: neither writes.
 //!
 //! The samples of two or four channels are requested before the first is used. Branches around the loads of channels that
 //! do not count, and predicates on them, made the machine code wait for each channel's samples before it asked for the
@@ -243,8 +243,8 @@ unsafe fn contribution<S: Packed, const N_TAPS: usize>(
 ///
 /// # Safety
 ///
-/// The slices hold what the counts say and the slack, `samples` aligned to 16 bytes; fewer than 2³² vectors a transmit, rows of zeros
-/// included; a block of the grid for every tile of the batch.
+/// The slices hold what the counts say and the slack, `samples` aligned to 16 bytes; fewer than 2³² vectors a transmit,
+/// rows of zeros included; a block of the grid for every tile of the batch.
 #[inline(always)]
 unsafe fn das_batch<
     S: Packed,

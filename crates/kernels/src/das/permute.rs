@@ -23,7 +23,7 @@ use num_complex::Complex;
 /// Threads of a block.
 pub const THREADS: u32 = 256;
 
-/// Samples of a tile: as many as give a thread [`reads`] of them.
+/// Samples of a tile.
 pub const fn tile_samples<D>() -> u32 {
     reads::<D>() as u32 * THREADS / tile_items::<D>()
 }

@@ -71,6 +71,7 @@ impl<R: Real> Prepared<R> {
             Vec::new()
         };
         let last = Axis(geometry.voxel_positions.ndim() - 1);
+        let transmits = geometry.transmit_lists.as_ref().map_or_else(Vec::new, ended);
         Self {
             elements: pairs(&geometry.element_positions, &|channel| {
                 geometry
@@ -86,7 +87,6 @@ impl<R: Real> Prepared<R> {
                 .collect(),
             offsets: geometry.transmit_offsets.iter().map(round).collect(),
             weights: geometry.transmit_weights.iter().map(round).collect(),
-            transmits: geometry.transmit_lists.as_ref().map_or_else(Vec::new, ended),
             phases: (0..n_transmits)
                 .map(|transmit| {
                     let radians = options.phase_offsets.get(transmit).copied().unwrap_or(0.0);
@@ -101,14 +101,19 @@ impl<R: Real> Prepared<R> {
             parts: Parts::new(options.sum_over, n_channels, n_transmits),
             #[cfg(feature = "cuda")]
             largest_weight: {
+                // What stands behind a list's end must not move the scale of those that count.
+                let counts = |entry: usize| transmits.get(entry).is_none_or(|transmit| *transmit >= 0);
                 let largest =
                     |weights: &mut dyn Iterator<Item = &f64>| weights.fold(0.0_f64, |most, w| most.max(w.abs()));
                 let of_channels = geometry
                     .channel_weights
                     .as_ref()
                     .map_or(1.0, |weights| largest(&mut weights.iter()));
-                largest(&mut geometry.transmit_weights.iter()) * of_channels
+                let entries = geometry.transmit_weights.iter().enumerate();
+                let mut counting = entries.filter(|(entry, _)| counts(*entry)).map(|(_, weight)| weight);
+                largest(&mut counting) * of_channels
             },
+            transmits,
             #[cfg(feature = "cuda")]
             grid_shape: geometry.grid_shape().to_vec(),
             n_voxels,

@@ -145,13 +145,13 @@ impl<T: Element> Tensor<T> {
         lend(self.host_span())
     }
 
-    #[cfg(feature = "cuda")]
     /// Where the first element is.
     #[cfg(feature = "cuda")]
     pub(crate) fn address(&self) -> usize {
         self.pointer().addr()
     }
 
+    #[cfg(feature = "cuda")]
     pub(super) fn pointer(&self) -> *const T {
         match &self.storage {
             Storage::Host(values) => values.as_ptr(),

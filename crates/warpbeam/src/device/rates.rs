@@ -20,10 +20,6 @@ impl DeviceRates {
     ///
     /// [`Error::OutOfMemory`](crate::Error::OutOfMemory) where there is no room for the copy (512 MiB), and
     /// [`DeviceError`](super::DeviceError) when the device fails.
-    #[cfg_attr(
-        not(feature = "cuda"),
-        expect(clippy::unnecessary_wraps, reason = "fails with a device")
-    )]
     pub fn measure(backend: &Backend) -> Result<Option<Self>> {
         #[cfg(feature = "cuda")]
         if let Some(cuda) = backend.as_cuda() {
