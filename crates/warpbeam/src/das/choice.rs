@@ -11,9 +11,12 @@ const LEAST_ITEMS: usize = 16;
 /// a voxel saves about half of its reads.
 const VOXELS_PER_SAMPLE: usize = 8;
 
-/// Points from which on matrix instructions are worth their preparation: on an H200 they lost a slice of 0.26·10⁹ and won
-/// a volume of 0.54·10⁹.
-const LEAST_POINTS: u64 = 400_000_000;
+/// Points from which on windows are worth their preparation: on an H200 they lost a slice of 0.26·10⁹ and won a volume of
+/// 0.54·10⁹.
+const LEAST_POINTS_FOR_WINDOWS: u64 = 400_000_000;
+
+/// The same for distinct samples, which lost both and won volumes of 4.3·10⁹.
+const LEAST_POINTS_FOR_DISTINCT: u64 = 2_000_000_000;
 
 /// How the work is done: [`Algorithm`] without the open question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -65,7 +68,10 @@ fn with_matrix_instructions(algorithm: Algorithm, shape: Shape) -> Option<Choice
     match algorithm {
         Algorithm::Distinct => distinct,
         Algorithm::Window => window,
-        Algorithm::Auto if shape.pays() && shape.points() >= LEAST_POINTS => window.or(distinct),
+        Algorithm::Auto if shape.pays() => {
+            let from = |choice: Option<Choice>, least: u64| choice.filter(|_| shape.points() >= least);
+            from(window, LEAST_POINTS_FOR_WINDOWS).or(from(distinct, LEAST_POINTS_FOR_DISTINCT))
+        }
         _ => None,
     }
 }
@@ -172,6 +178,14 @@ mod tests {
         assert_eq!(choose(device), Choice::Window(3));
         let single = Shape { window: None, ..device };
         assert_eq!(choose(single), Choice::Distinct(distinct::Tile::Wide));
+        let small = |shape| Shape {
+            n_batch: 128,
+            n_voxels: 4096,
+            n_entries: 1,
+            ..shape
+        };
+        assert_eq!(choose(small(device)), Choice::Window(3));
+        assert_eq!(choose(small(single)), Choice::Batch);
         assert_eq!(
             choose(Shape { n_batch: 1, ..device }),
             Choice::Voxel(voxel::Tile::Transmits)
