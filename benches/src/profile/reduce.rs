@@ -30,9 +30,20 @@ pub(crate) struct KernelProfile {
     pub(crate) commit: String,
 }
 
+/// How busy the tensor pipe of a kernel is that multiplies matrices, in percent.
+const MULTIPLIES_FROM_PERCENT: f64 = 5.0;
+
 impl KernelProfile {
-    /// Operations of all pipes a second.
+    /// Operations of all pipes a second; not known for a kernel with matrix operations that the profiler did not count, as it
+    /// does not count `mma.sync` on an H200.
     pub(crate) fn flop_per_second(&self) -> Option<f64> {
+        let is_counted = self.tensor_flop.is_some_and(|flop| flop > 0.0);
+        let multiplies = self
+            .tensor_pipe_percent
+            .is_some_and(|percent| percent >= MULTIPLIES_FROM_PERCENT);
+        if multiplies && !is_counted {
+            return None;
+        }
         let flop = self.scalar_flop.unwrap_or(0.0) + self.tensor_flop.unwrap_or(0.0);
         (flop > 0.0).then(|| flop / self.milliseconds * 1e3)
     }
@@ -200,6 +211,12 @@ mod tests {
         assert_eq!(first.l2_hit_percent, None);
         assert_eq!(first.stalls.get("long_scoreboard"), Some(&0.75));
         assert_eq!(first.flop_per_second(), Some(600.0));
+        let uncounted = KernelProfile {
+            tensor_pipe_percent: Some(34.0),
+            tensor_flop: Some(0.0),
+            ..first.clone()
+        };
+        assert_eq!(uncounted.flop_per_second(), None);
         assert_eq!(reduced[1].flop_per_second(), None);
     }
 

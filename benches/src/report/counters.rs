@@ -52,7 +52,8 @@ pub(super) fn write(text: &mut String, profile: &Profile) -> std::fmt::Result {
         "\nCeilings, from the profiler's peak of each unit and the clock during the runs: device memory {} bytes/s, \
          second-level cache {} bytes/s, multiply-adds of single precision {} operations/s, tensor cores with 16-bit \
          operands {} operations/s. Measured: a copy moves {} bytes/s of device memory, the permutation to \
-         batch-inner order {} bytes/s; a kernel of nothing but `mma.sync` does {} operations/s.",
+         batch-inner order {} bytes/s; a kernel of nothing but `mma.sync` does {} operations/s. Operations \
+         of kernels with matrix instructions are given where the profiler counts these.",
         tera(ceilings.dram_bytes_per_second),
         tera(ceilings.l2_bytes_per_second),
         tera(ceilings.scalar_flop_per_second),
