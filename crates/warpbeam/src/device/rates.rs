@@ -3,7 +3,7 @@
 use super::Backend;
 use crate::Result;
 
-/// Rates of a device, each the best of a few runs of a kernel that does nothing else.
+/// Rates of a device, each the best of a few runs of work that does nothing else.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceRates {
     /// Bytes that a copy within the device's memory moves a second, those that it reads and those that it writes.
