@@ -3,6 +3,7 @@
 use crate::sample::{Precision, TestSample};
 use ndarray::{Array2, Array4, Axis};
 use num_complex::Complex64;
+use std::ops::AddAssign;
 use warpbeam::{ChannelLayout, DasGeometry, DasOptions, Interpolation, SumOver, Window};
 
 /// One non-zero term of the sum of a voxel.
@@ -18,6 +19,8 @@ pub struct Term {
     pub taps: Vec<(usize, f64)>,
     /// Transmit weight times receive weight.
     pub weight: f64,
+    /// How much of the weight the rounding of where the element sees the voxel may change.
+    pub weight_error: f64,
     /// The phase in radians.
     pub phase: f64,
 }
@@ -37,6 +40,15 @@ pub struct Terms {
     n_transmits: usize,
 }
 
+/// Sums `(batch, part · voxel)`, and for each how far the rounding of its receive weights may move it.
+#[derive(Clone, Debug)]
+pub struct Expected {
+    /// The sums.
+    pub sums: Array2<Complex64>,
+    /// How far, in the sums' units.
+    pub weight_errors: Array2<f64>,
+}
+
 /// An answer, and whether rounding may change it.
 #[derive(Clone)]
 struct Decision<T> {
@@ -52,7 +64,10 @@ struct Receiver {
     window: Window,
     directivity_exponent: f64,
     channel_weight: f64,
+    /// Of lengths relative to the distance, within which neither side of an edge is expected.
     tolerance: f64,
+    /// Of lengths relative to the distance and of cosines, as they are rounded.
+    roundoff: f64,
 }
 
 /// Rounding errors of a distance and of a delay, in unit roundoffs of each summand; about twice what the arithmetic
@@ -119,6 +134,7 @@ pub fn terms(geometry: &DasGeometry, options: &DasOptions, precision: Precision,
                 .as_ref()
                 .map_or(1.0, |weights| round(&weights[m])),
             tolerance: 16.0 * precision.unit_roundoff(),
+            roundoff: DISTANCE_ERRORS * precision.unit_roundoff(),
         })
         .collect();
 
@@ -154,6 +170,7 @@ pub fn terms(geometry: &DasGeometry, options: &DasOptions, precision: Precision,
                     channel: m,
                     taps,
                     weight: weight_of_entry * heard.value,
+                    weight_error: (weight_of_entry * receivers[m].weight_error(offset)).abs(),
                     phase: options.phase_per_sample * delay + options.phase_offsets.get(q).copied().unwrap_or(0.0),
                 });
             }
@@ -195,14 +212,32 @@ impl Terms {
 
     /// The sums `(batch, part · voxel)` over data in the options' layout.
     pub fn sum<T: TestSample>(&self, data: &Array4<T>) -> Array2<Complex64> {
-        let n_voxels = self.ambiguous.len();
-        let mut out = Array2::zeros((data.shape()[0], self.n_parts() * n_voxels));
-        for term in &self.list {
+        self.sum_of(data, |term, sample| {
             let factor = if T::IS_COMPLEX {
                 Complex64::from_polar(1.0, term.phase) * term.weight
             } else {
                 Complex64::new(term.weight, 0.0)
             };
+            factor * sample
+        })
+    }
+
+    /// The sums, and for each how far the rounding of its receive weights may move it, all in one direction.
+    pub fn expected<T: TestSample>(&self, data: &Array4<T>) -> Expected {
+        Expected {
+            sums: self.sum(data),
+            weight_errors: self.sum_of(data, |term, sample| term.weight_error * sample.norm()),
+        }
+    }
+
+    fn sum_of<T: TestSample, S: Clone + Default + AddAssign>(
+        &self,
+        data: &Array4<T>,
+        of: impl Fn(&Term, Complex64) -> S,
+    ) -> Array2<S> {
+        let n_voxels = self.ambiguous.len();
+        let mut out = Array2::from_elem((data.shape()[0], self.n_parts() * n_voxels), S::default());
+        for term in &self.list {
             for (b, frame) in data.outer_iter().enumerate() {
                 let trace = match self.layout {
                     ChannelLayout::ChannelTransmit => frame.index_axis_move(Axis(0), term.channel),
@@ -210,7 +245,7 @@ impl Terms {
                 };
                 let trace = trace.index_axis(Axis(0), term.transmit);
                 let sample: Complex64 = term.taps.iter().map(|(k, weight)| trace[*k].value() * *weight).sum();
-                out[[b, self.part(term).0 * n_voxels + term.voxel]] += factor * sample;
+                out[[b, self.part(term).0 * n_voxels + term.voxel]] += of(term, sample);
             }
         }
         out
@@ -303,10 +338,47 @@ fn sinc(x: f64) -> f64 {
 }
 
 impl Receiver {
+    /// The change of the weight where lengths and cosines change by their tolerance: most where the window or the
+    /// power of the cosine is steep for its value, towards the edge.
+    fn weight_error(&self, offset: [f64; 3]) -> f64 {
+        let distance = norm(offset);
+        if distance == 0.0 {
+            return 0.0;
+        }
+        let depth = dot(offset, self.normal);
+        let change = |at: f64, by: f64, of: &dyn Fn(f64) -> f64| {
+            (of(at + by) - of(at)).abs().max((of((at - by).max(0.0)) - of(at)).abs())
+        };
+        let (aperture, aperture_error) = if self.f_number == 0.0 || depth <= 0.0 {
+            (1.0, 0.0)
+        } else {
+            let half_width = depth / (2.0 * self.f_number);
+            let u = self.lateral(offset) / half_width;
+            let by = self.roundoff * distance * (1.0 + 0.5 / self.f_number) / half_width;
+            let at_most_1 = |u: f64| window(self.window, u.min(1.0));
+            (at_most_1(u), change(u, by, &at_most_1))
+        };
+        let cosine = (depth / distance).max(0.0);
+        let power = |cosine: f64| cosine.min(1.0).powf(self.directivity_exponent);
+        let (directivity, directivity_error) = if self.directivity_exponent == 0.0 {
+            (1.0, 0.0)
+        } else {
+            (power(cosine), change(cosine, self.roundoff, &power))
+        };
+        self.channel_weight.abs() * (directivity * aperture_error + aperture * directivity_error)
+    }
+
+    /// From the element's axis.
+    fn lateral(&self, offset: [f64; 3]) -> f64 {
+        let depth = dot(offset, self.normal);
+        let foot = self.normal.map(|part| part * depth);
+        norm([offset[0] - foot[0], offset[1] - foot[1], offset[2] - foot[2]])
+    }
+
     fn weight(&self, offset: [f64; 3]) -> Decision<f64> {
         let Decision { value, is_close } = self.aperture(offset);
         let distance = norm(offset);
-        let cosine = (0..3).map(|axis| offset[axis] * self.normal[axis]).sum::<f64>() / distance;
+        let cosine = dot(offset, self.normal) / distance;
         let directivity = if self.directivity_exponent == 0.0 || distance == 0.0 {
             1.0
         } else {
@@ -330,7 +402,7 @@ impl Receiver {
             };
         }
         let slack = self.tolerance * distance;
-        let depth = offset[0] * self.normal[0] + offset[1] * self.normal[1] + offset[2] * self.normal[2];
+        let depth = dot(offset, self.normal);
         if self.cosine_bound > -1.0 {
             let margin = depth - self.cosine_bound * distance;
             if margin.abs() <= slack {
@@ -352,8 +424,7 @@ impl Receiver {
                 is_close: false,
             };
         }
-        let foot = self.normal.map(|part| part * depth);
-        let lateral = norm([offset[0] - foot[0], offset[1] - foot[1], offset[2] - foot[2]]);
+        let lateral = self.lateral(offset);
         let half_width = depth / (2.0 * self.f_number);
         let is_close = (lateral - half_width).abs() <= slack * (1.0 + 0.5 / self.f_number);
         // Windows that end at 0 have no jump at the edge.
@@ -384,6 +455,10 @@ fn window(window: Window, u: f64) -> f64 {
         }
         Window::Tukey { taper } => (PI * (u - (1.0 - taper)) / (2.0 * taper)).cos().powi(2),
     }
+}
+
+fn dot(a: [f64; 3], b: [f64; 3]) -> f64 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 }
 
 fn norm(a: [f64; 3]) -> f64 {

@@ -5,7 +5,8 @@ use cuda_std::math::Real;
 
 /// A window over the receive aperture, from its centre (u = 0) to its edge (u = 1); 0 outside.
 ///
-/// All of them are `pedestal + (1 − pedestal) · cos(π · max(0, u − flat) / (1 − flat))`.
+/// All of them are `edge + (1 − edge) · sin²(π/2 · min(1, (1 − u) / taper))`: small weights near the edge are small numbers
+/// from the start, not what is left of a sum of large ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Window {
     /// 1 everywhere.
@@ -27,12 +28,10 @@ pub enum Window {
 pub struct Aperture<R> {
     /// Half-aperture per depth, `1 / (2 F)`; 0 uses all elements.
     pub half_width_per_depth: R,
-    /// Where the taper begins, as a part of the half-aperture.
-    pub flat: R,
-    /// Half turns per part of the half-aperture beyond it; 0 for none.
-    pub half_turns: R,
-    /// The constant part of the taper.
-    pub pedestal: R,
+    /// How many times the taper goes into the half-aperture; 0 for none.
+    pub tapers: R,
+    /// The weight at the edge.
+    pub edge: R,
     /// The power of the cosine that an element hears with; 0 hears alike from everywhere.
     pub directivity_exponent: R,
 }
@@ -40,17 +39,16 @@ pub struct Aperture<R> {
 impl<R: Real> Aperture<R> {
     /// The aperture of an f-number (0: all elements), a window, and elements that hear with a power of the cosine.
     pub fn new(f_number: f64, window: Window, directivity_exponent: f64) -> Self {
-        let (flat, half_turns, pedestal) = match window {
-            Window::Boxcar | Window::Tukey { taper: 0.0 } => (1.0, 0.0, 1.0),
-            Window::Hann => (0.0, 1.0, 0.5),
-            Window::Hamming => (0.0, 1.0, 0.54),
-            Window::Tukey { taper } => (1.0 - taper, 1.0 / taper, 0.5),
+        let (tapers, edge) = match window {
+            Window::Boxcar | Window::Tukey { taper: 0.0 } => (0.0, 1.0),
+            Window::Hann => (1.0, 0.0),
+            Window::Hamming => (1.0, 0.08),
+            Window::Tukey { taper } => (1.0 / taper, 0.0),
         };
         Self {
             half_width_per_depth: R::from_f64(if f_number == 0.0 { 0.0 } else { 0.5 / f_number }),
-            flat: R::from_f64(flat),
-            half_turns: R::from_f64(half_turns),
-            pedestal: R::from_f64(pedestal),
+            tapers: R::from_f64(tapers),
+            edge: R::from_f64(edge),
             directivity_exponent: R::from_f64(directivity_exponent),
         }
     }
@@ -70,20 +68,15 @@ impl<R: Real> Aperture<R> {
         if !(depth >= R::ZERO && lateral_squared <= half_width * half_width) {
             return R::ZERO;
         }
-        if self.half_turns == R::ZERO {
+        if self.tapers == R::ZERO {
             return R::ONE;
         }
-        let lateral = lateral_squared.sqrt();
-        // Positive only where the half-width is.
-        let beyond = lateral - self.flat * half_width;
-        if beyond > R::ZERO {
-            let half_turns = (beyond * self.half_turns).divide(half_width);
-            let half_turns = if half_turns < R::ONE { half_turns } else { R::ONE };
-            let (cosine, _) = (half_turns * R::HALF).cos_sin_turn();
-            self.pedestal + (R::ONE - self.pedestal) * cosine
-        } else {
-            R::ONE
-        }
+        let from_edge = (half_width - lateral_squared.sqrt()) * self.tapers;
+        // An element on a voxel in an aperture without width: 0/0, and heard.
+        let tapered = from_edge.divide(half_width);
+        let tapered = if tapered < R::ONE { tapered } else { R::ONE };
+        let (_, sine) = (tapered * (R::HALF * R::HALF)).cos_sin_turn();
+        self.edge + (R::ONE - self.edge) * (sine * sine)
     }
 }
 

@@ -58,7 +58,7 @@ fn any_batch<T: TestSample>(backend: &Backend) {
             };
             let (geometry, terms) = case.geometry(&mut rng, T::PRECISION);
             let data = case.data::<T>(&mut rng);
-            let expected = terms.sum(&data);
+            let expected = terms.expected(&data);
             let mut images = Vec::new();
             for algorithm in algorithms::<T>(backend, interpolation) {
                 let image = run(backend, &geometry, &with(&case, algorithm), &data);
@@ -155,7 +155,7 @@ fn measured<T: TestSample>(backend: &Backend) {
     let timings = plan.time(&tensor, &stream).expect("the data fit the plan");
     println!("{timings:?}");
     assert!(timings.is_sorted_by_key(|timing| timing.time) && !timings.is_empty());
-    let expected = terms.sum(&data);
+    let expected = terms.expected(&data);
     let mut images = Vec::new();
     for _ in 0..2 {
         let mut image = Tensor::zeros(backend, &case.output_shape()).expect("room for the image");

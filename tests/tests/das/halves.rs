@@ -34,7 +34,7 @@ fn near_the_oracle<T: TestSample>(backend: &Backend) {
         let data = case.data::<T>(&mut rng);
         let image = run(backend, &geometry, &case.options, &data);
         let mut tally = Tally::default();
-        tally.add::<T>(&image, &terms, &terms.sum(&data));
+        tally.add::<T>(&image, &terms, &terms.expected(&data));
         tally.assert_within_bound::<T>(&case.describe(), &case.options);
     }
 }

@@ -18,7 +18,7 @@ pub(crate) fn check<T: TestSample>(backend: &Backend, case: &Case, rng: &mut fas
         let data = case.data::<T>(rng);
         let image = run(backend, &geometry, &case.options, &data);
         assert_eq!(image.shape(), case.output_shape());
-        tally.add::<T>(&image, &terms, &terms.sum(&data));
+        tally.add::<T>(&image, &terms, &terms.expected(&data));
     }
     tally.assert_within_bound::<T>(&case.describe(), &case.options);
 }

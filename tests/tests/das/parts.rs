@@ -38,7 +38,7 @@ fn every_part<T: TestSample>(backend: &Backend) {
                 let image = run(backend, &geometry, &case.options, &data);
                 assert_eq!(image.shape(), case.output_shape());
                 let mut tally = Tally::default();
-                tally.add::<T>(&image, &terms, &terms.sum(&data));
+                tally.add::<T>(&image, &terms, &terms.expected(&data));
                 tally.assert_within_bound::<T>(&case.describe(), &case.options);
 
                 let options = DasOptions {

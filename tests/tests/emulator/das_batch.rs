@@ -111,7 +111,7 @@ fn check<T: Batched>() {
             let (geometry, terms) = case.geometry(&mut rng, T::PRECISION);
             let data = case.data::<T>(&mut rng);
             let (image, _) = run(&geometry, &case.options, &data, tile, rng.u64(..));
-            tally.add::<T>(&image, &terms, &terms.sum(&data));
+            tally.add::<T>(&image, &terms, &terms.expected(&data));
             let what = format!("{tile:?}, {}", case.describe());
             tally.assert_within_bound::<T>(&what, &case.options);
             let one_each = das_voxel::run(&geometry, &case.options, &data, voxel::Tile::Items, rng.u64(..));

@@ -91,7 +91,7 @@ fn check<T: Stored>() {
             let (geometry, terms) = case.geometry(&mut rng, T::PRECISION);
             let data = case.data::<T>(&mut rng);
             let image = run(&geometry, &case.options, &data, tile, rng.u64(..));
-            tally.add::<T>(&image, &terms, &terms.sum(&data));
+            tally.add::<T>(&image, &terms, &terms.expected(&data));
             tally.assert_within_bound::<T>(&format!("{tile:?}, {}", case.describe()), &case.options);
         }
     }

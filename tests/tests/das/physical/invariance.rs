@@ -177,7 +177,7 @@ fn against_the_oracle(backend: &Backend) {
     let plan = DasPlan::<Complex<i16>>::for_acquisition(backend, &acquisition, &grid, &reception).unwrap();
     let image = plan.run(data.view()).unwrap();
     let mut tally = Tally::default();
-    tally.add::<Complex<i16>>(&image, &terms, &terms.sum(&data));
+    tally.add::<Complex<i16>>(&image, &terms, &terms.expected(&data));
     tally.assert_within_bound::<Complex<i16>>("convex probe, diverging and focused waves", &options);
 }
 
