@@ -118,6 +118,10 @@ impl Tally {
             (self.weight_errors / self.norm).sqrt()
         };
         let bound = das_bound::<T>(options, self.largest_delay);
-        assert_within(&format!("{label}; weights {of_weights:.1e} of it"), error, bound + of_weights);
+        assert_within(
+            &format!("{label}; weights {of_weights:.1e} of it"),
+            error,
+            bound + of_weights,
+        );
     }
 }

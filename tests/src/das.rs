@@ -347,7 +347,9 @@ impl Receiver {
         }
         let depth = dot(offset, self.normal);
         let change = |at: f64, by: f64, of: &dyn Fn(f64) -> f64| {
-            (of(at + by) - of(at)).abs().max((of((at - by).max(0.0)) - of(at)).abs())
+            (of(at + by) - of(at))
+                .abs()
+                .max((of((at - by).max(0.0)) - of(at)).abs())
         };
         let (aperture, aperture_error) = if self.f_number == 0.0 || depth <= 0.0 {
             (1.0, 0.0)

@@ -5,7 +5,9 @@ use integration_tests::backends;
 use ndarray::Array1;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
-use warpbeam::ops::{Indices, ScatterPlan, contiguous_copy_into, gather_into, scatter_into};
+use warpbeam::ops::{
+    ConvertTo, Indices, ScatterPlan, contiguous_copy_as_into, contiguous_copy_into, gather_into, scatter_into,
+};
 use warpbeam::{Backend, Element, Result, Stream, Tensor};
 
 /// Bytes of the arrays that are copied.
@@ -56,6 +58,27 @@ impl Bench {
             contiguous_copy_into(view.clone(), &mut output, &self.stream)
         });
         self.take(&format!("{} bytes, {shape:?} by {order:?}", size_of::<T>()), rate);
+    }
+
+    /// As [`Bench::transpose`], to another type.
+    fn convert<T: ConvertTo<U>, U: Element>(&mut self, shape: &[usize], order: &[usize]) {
+        let tensor = Tensor::<T>::zeros(&self.backend, shape).unwrap();
+        let view = tensor.view().permuted_axes(order).unwrap();
+        let mut output = Tensor::<U>::zeros(&self.backend, view.shape()).unwrap();
+        // The mean of what is read and what is written: the rate counts it twice.
+        let bytes = view.len() * (size_of::<T>() + size_of::<U>()) / 2;
+        let rate = rate(&self.stream, bytes, || {
+            contiguous_copy_as_into(view.clone(), &mut output, &self.stream)
+        });
+        let types = [std::any::type_name::<T>(), std::any::type_name::<U>()].map(|name| {
+            let real = name.rsplit("::").next().unwrap_or(name).trim_end_matches('>');
+            if name.contains("Complex") {
+                format!("complex {real}")
+            } else {
+                real.to_owned()
+            }
+        });
+        self.take(&format!("{} as {}, {shape:?} by {order:?}", types[0], types[1]), rate);
     }
 
     /// Rows with a gap behind each.
@@ -146,6 +169,20 @@ mod gpu_device {
         bench.gather::<f32>(256);
         bench.gather::<Complex<f32>>(1 << 18);
         bench.gather::<Complex<f64>>(64);
+        // Channel data (batch, channel, transmit, sample) with the batch innermost, and as they are.
+        let channel_data = [64, 512, 2, 2048];
+        bench.convert::<i16, f32>(&channel_data, &[1, 2, 3, 0]);
+        bench.convert::<i16, f16>(&channel_data, &[1, 2, 3, 0]);
+        bench.convert::<f32, f16>(&channel_data, &[1, 2, 3, 0]);
+        bench.convert::<f64, f32>(&channel_data, &[1, 2, 3, 0]);
+        bench.convert::<Complex<i16>, Complex<f16>>(&channel_data, &[1, 2, 3, 0]);
+        bench.convert::<Complex<f32>, Complex<f16>>(&channel_data, &[1, 2, 3, 0]);
+        bench.convert::<Complex<f64>, Complex<f32>>(&channel_data, &[1, 2, 3, 0]);
+        bench.convert::<i16, f32>(&channel_data, &[0, 1, 2, 3]);
+        bench.convert::<i16, f16>(&channel_data, &[0, 1, 2, 3]);
+        bench.convert::<f16, f32>(&channel_data, &[0, 1, 2, 3]);
+        bench.convert::<f32, f16>(&channel_data, &[0, 1, 2, 3]);
+        bench.convert::<f64, f32>(&channel_data, &[0, 1, 2, 3]);
         bench.assert_fast_enough();
     }
 

@@ -19,7 +19,7 @@ macro_rules! elements {
 
 elements!(u8, i16, u16, i32, u32, i64, u64, F16, f32, f64);
 elements!(Complex<i16>, Complex<i32>, Complex<F16>, Complex<f32>, Complex<f64>);
-elements!([u32; 2], [u32; 4], [f32; 4]);
+elements!([i16; 2], [i16; 4], [F16; 2], [F16; 4], [u32; 2], [u32; 4], [f32; 4]);
 
 // SAFETY: two plain numbers of 4 or 8 bytes without padding.
 unsafe impl<R: crate::math::Real> Element for [R; 2] {}

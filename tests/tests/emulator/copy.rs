@@ -1,10 +1,12 @@
 //! Copies of arrays with any strides: every element in its place, whole sectors, no bank conflicts.
 
-use bytemuck::Pod;
 use cuda_std::emulator::{Buffer, Instruction, Report, Traffic, launch};
+use cuda_std::half::F16;
 use cuda_std::{Global, Kernel, Launch, Parameters};
 use fastrand::Rng;
+use half::f16;
 use integration_tests::random::rng;
+use kernels::copy::convert::Conversion;
 use kernels::copy::plan::{Arrangement, Part, Way, plan};
 use kernels::copy::{pairs, tiles};
 
@@ -89,64 +91,51 @@ fn run<P: Parameters>(kernel: &Kernel<P>, (parameters, shape): (P, Launch)) -> R
     launch(kernel, shape, parameters).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
-/// Launches parts on memory given as bytes; what the output then holds, and the reports.
-fn launch_parts<U: tiles::Unit + Pod>(
-    parts: &[Part],
-    input: &[u8],
-    output: &[u8],
+/// Launches a part that moves units of type `U`.
+fn launch_part<U: tiles::Unit>(
+    part: &Part,
+    input: &Buffer<u8>,
+    output: &Buffer<u8>,
     sources: Option<Global<i32>>,
     targets: Option<Global<i32>>,
-) -> (Vec<u8>, Vec<(Way, Report)>) {
-    let units = |bytes: &[u8]| -> Vec<U> {
-        let whole = bytes.len() / size_of::<U>() * size_of::<U>();
-        bytemuck::pod_collect_to_vec(&bytes[..whole])
-    };
-    let (memory, target) = (Buffer::new(&units(input)), Buffer::new(&units(output)));
-    // Pairs are an access of the same memory as units of 2 bytes.
-    let reports = parts.iter().map(|part| match part.way() {
+) -> Report {
+    match part.way() {
         Way::Flat => {
-            let launch = part.flat::<U>(memory.global(), target.global_mut(), sources, targets);
-            (Way::Flat, run(&U::flat_kernel(), launch))
+            let launch = part.flat::<U, U>(input.global_as(), output.global_mut_as(), sources, targets);
+            run(&U::flat_kernel(), launch)
         }
         Way::Tiles => {
-            let launch = part.tiles::<U>(memory.global(), target.global_mut());
-            (Way::Tiles, run(&U::tiles_kernel(), launch))
+            let launch = part.tiles::<U, U>(input.global_as(), output.global_mut_as());
+            run(&U::tiles_kernel(), launch)
         }
-        Way::Pairs => unreachable!("pairs have a memory of their own"),
-    });
-    let reports = reports.collect();
-    (bytemuck::pod_collect_to_vec(&target.to_vec()), reports)
+        Way::Pairs => run(
+            &pairs::copy_pairs,
+            part.pairs(input.global_as(), output.global_mut_as()),
+        ),
+    }
 }
 
-/// As [`launch_parts`], the unit chosen by the parts.
+/// Launches parts of elements of so many bytes; what the output then holds, and the reports.
 pub(crate) fn launch_all(
+    bytes: usize,
     parts: &[Part],
     input: &[u8],
     output: &[u8],
     sources: Option<Global<i32>>,
     targets: Option<Global<i32>>,
 ) -> (Vec<u8>, Vec<(Way, Report)>) {
-    if parts.iter().any(|part| part.way() == Way::Pairs) {
-        let (memory, target) = (
-            Buffer::<u16>::new(&bytemuck::pod_collect_to_vec(input)),
-            Buffer::<u16>::new(&bytemuck::pod_collect_to_vec(output)),
-        );
-        let reports = parts.iter().map(|part| {
-            assert_eq!(part.way(), Way::Pairs);
-            (
-                Way::Pairs,
-                run(&pairs::copy_pairs, part.pairs(memory.global(), target.global_mut())),
-            )
-        });
-        let reports = reports.collect();
-        return (bytemuck::pod_collect_to_vec(&target.to_vec()), reports);
-    }
-    match parts.first().map_or(2, |part| part.unit_bytes) {
-        2 => launch_parts::<u16>(parts, input, output, sources, targets),
-        4 => launch_parts::<u32>(parts, input, output, sources, targets),
-        8 => launch_parts::<[u32; 2]>(parts, input, output, sources, targets),
-        _ => launch_parts::<[u32; 4]>(parts, input, output, sources, targets),
-    }
+    let (input, output) = (Buffer::new(input), Buffer::new(output));
+    let reports = parts.iter().map(|part| {
+        let launch = match part.elements * bytes {
+            2 => launch_part::<u16>,
+            4 => launch_part::<u32>,
+            8 => launch_part::<[u32; 2]>,
+            _ => launch_part::<[u32; 4]>,
+        };
+        (part.way(), launch(part, &input, &output, sources, targets))
+    });
+    let reports = reports.collect();
+    (output.to_vec(), reports)
 }
 
 /// Copies to a dense array and compares every element; the reports of the launches.
@@ -161,7 +150,9 @@ fn check(bytes: usize, strided: &Strided) -> Vec<(Way, Report)> {
     let count: usize = strided.shape.iter().product();
     let parts = plan(&Arrangement {
         element_bytes: bytes,
-        most_bytes: 16,
+        output_element_bytes: bytes,
+        is_converted: false,
+        most_elements: 16 / bytes,
         shape: strided.shape.clone(),
         input_strides: strided.strides.clone(),
         output_strides: row_major(&strided.shape),
@@ -171,7 +162,7 @@ fn check(bytes: usize, strided: &Strided) -> Vec<(Way, Report)> {
         output_origin: 0,
         looked_up: None,
     });
-    let (output, reports) = launch_all(&parts, &input, &vec![0xa5; count * bytes], None, None);
+    let (output, reports) = launch_all(bytes, &parts, &input, &vec![0xa5; count * bytes], None, None);
     for number in 0..count {
         let place = strided.place(number) * bytes;
         assert_eq!(
@@ -289,4 +280,106 @@ fn rows_move_in_wide_units() {
             .expect("a store");
         assert_eq!(site.bytes_per_lane, unit, "{bytes} bytes, gap {gap}");
     }
+}
+
+/// Numbers of one type as numbers of another, by every kernel there is for the two.
+fn check_conversions<I, O>(value: impl Fn(u64) -> I, exact: impl Fn(I) -> O)
+where
+    I: Conversion<O>,
+    O: cuda_std::Element + PartialEq + std::fmt::Debug,
+{
+    let mut rng = rng();
+    let most_elements = size_of::<I::Most>() / size_of::<I>();
+    let mut launched = Vec::new();
+    // Tiles and flat copies of single numbers, of twos and of fours; then anything.
+    let certain = [
+        (vec![40, 33], vec![1, 0], 0),
+        (vec![40, 33, 2], vec![1, 0, 2], 0),
+        (vec![40, 33, 4], vec![1, 0, 2], 0),
+        (vec![7, 33], vec![0, 1], 1),
+        (vec![7, 34], vec![0, 1], 2),
+        (vec![7, 36], vec![0, 1], 4),
+        (vec![1037], vec![0], 0),
+    ];
+    let certain = certain.map(|(shape, order, gap)| Strided::new(&shape, dense(&shape, &order, gap), 0));
+    for strided in certain.into_iter().chain((0..60).map(|_| Strided::random(&mut rng))) {
+        let what = format!("shape {:?}, strides {:?}", strided.shape, strided.strides);
+        let input: Vec<I> = (0..strided.length as u64).map(&value).collect();
+        let count: usize = strided.shape.iter().product();
+        let parts = plan(&Arrangement {
+            element_bytes: size_of::<I>(),
+            output_element_bytes: size_of::<O>(),
+            is_converted: true,
+            most_elements,
+            shape: strided.shape.clone(),
+            input_strides: strided.strides.clone(),
+            output_strides: row_major(&strided.shape),
+            input_address: 256,
+            output_address: 512,
+            input_origin: strided.origin,
+            output_origin: 0,
+            looked_up: None,
+        });
+        let (memory, output) = (Buffer::new(&input), Buffer::filled(exact(value(u64::MAX)), count));
+        for part in &parts {
+            let launch = match part.elements {
+                1 => launch_converted::<I, O, I, O>,
+                2 => launch_converted::<I, O, I::Two, I::TwoOutput>,
+                elements => {
+                    assert_eq!(elements, most_elements);
+                    launch_converted::<I, O, I::Most, I::MostOutput>
+                }
+            };
+            launch(part, &memory, &output);
+            launched.push((part.way(), part.elements));
+        }
+        for (number, got) in output.to_vec().into_iter().enumerate() {
+            assert_eq!(got, exact(input[strided.place(number)]), "{what}: element {number}");
+        }
+    }
+    for way in [Way::Flat, Way::Tiles] {
+        for elements in [1, 2, most_elements] {
+            assert!(
+                launched.contains(&(way, elements)),
+                "{way:?} of {elements} elements was launched"
+            );
+        }
+    }
+}
+
+fn launch_converted<I, O, U, V>(part: &Part, input: &Buffer<I>, output: &Buffer<O>)
+where
+    I: cuda_std::Element,
+    O: cuda_std::Element,
+    U: tiles::Unit<V>,
+    V: cuda_std::Element,
+{
+    let (input, output) = (input.global_as::<U>(), output.global_mut_as::<V>());
+    if part.way() == Way::Flat {
+        run(&U::flat_kernel(), part.flat(input, output, None, None));
+    } else {
+        run(&U::tiles_kernel(), part.tiles(input, output));
+    }
+}
+
+#[test]
+fn integers_become_floats() {
+    let value = |at: u64| (at.wrapping_mul(25_253) ^ 0x5a5a) as i16;
+    check_conversions(value, f32::from);
+    check_conversions(value, |value| F16(f16::from_f32(f32::from(value)).to_bits()));
+}
+
+#[test]
+fn halves_become_floats() {
+    let value = |at: u64| F16((at.wrapping_mul(25_253) as u16) % 0x7c00);
+    check_conversions(value, |value| f16::from_bits(value.0).to_f32());
+}
+
+#[test]
+fn floats_become_shorter() {
+    // From below the smallest half to beyond the largest.
+    let value = |at: u64| ((at % 2000) as f64 - 1000.3) * 2.0_f64.powi((at % 41) as i32 - 30);
+    check_conversions(value, |value| value as f32);
+    check_conversions(value, |value| F16(f16::from_f32(value as f32).to_bits()));
+    check_conversions(|at| value(at) as f32, |value: f32| F16(f16::from_f32(value).to_bits()));
 }

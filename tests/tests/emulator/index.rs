@@ -12,7 +12,9 @@ use kernels::index::{Check, Instance, NONE, THREADS, check_indices};
 fn arrangement(bytes: usize, shape: [usize; 3], input: [isize; 3], output: [isize; 3], origin: isize) -> Arrangement {
     Arrangement {
         element_bytes: bytes,
-        most_bytes: 16,
+        output_element_bytes: bytes,
+        is_converted: false,
+        most_elements: 16 / bytes,
         shape: shape.to_vec(),
         input_strides: input.to_vec(),
         output_strides: output.to_vec(),
@@ -45,7 +47,7 @@ fn rows_are_gathered_and_scattered() {
                 slab * (outer as isize - 1),
             );
             let stale = vec![0xa5; outer * count * inner * bytes];
-            let (output, _) = launch_all(&plan(&gathered), &memory, &stale, Some(looked_up.global()), None);
+            let (output, _) = launch_all(bytes, &plan(&gathered), &memory, &stale, Some(looked_up.global()), None);
             let of = |all: &[u8], n: usize, o: usize, r: usize| -> Vec<u8> {
                 all[(o * n + r) * inner * bytes..][..inner * bytes].to_vec()
             };
@@ -64,7 +66,7 @@ fn rows_are_gathered_and_scattered() {
             let scattered = arrangement(bytes, [outer, rows, inner], [slab, row, 1], wide, 0);
             let stale = vec![0xa5; outer * 2 * rows * inner * bytes];
             let (sources_of, targets_of) = (Some(sources.global()), Some(targets.global()));
-            let (output, _) = launch_all(&plan(&scattered), &memory, &stale, sources_of, targets_of);
+            let (output, _) = launch_all(bytes, &plan(&scattered), &memory, &stale, sources_of, targets_of);
             for o in 0..outer {
                 for (r, &target) in targets.to_vec().iter().enumerate() {
                     let expected = of(&memory, rows, o, rows - 1 - r);
@@ -112,7 +114,7 @@ fn sums<T: Instance + PartialEq + std::fmt::Debug>(number: impl Fn(i32) -> T) {
         [length as isize * row, row, 1],
         0,
     );
-    arrangement.most_bytes = size_of::<T>();
+    arrangement.most_elements = 1;
     for part in plan(&arrangement) {
         let (parameters, shape) = part.sum::<T>(
             memory.global(),

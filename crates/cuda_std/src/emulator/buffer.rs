@@ -111,6 +111,18 @@ impl<T: Element> Buffer<T> {
         unsafe { GlobalMut::new(self.pointer(), self.length as u64) }
     }
 
+    /// The same memory as elements of another type, as many as are complete, to read.
+    pub fn global_as<U: Element>(&self) -> Global<U> {
+        // SAFETY: a line's alignment is that of any element, and any bits are one.
+        unsafe { self.global().cast() }
+    }
+
+    /// The same memory as elements of another type, as many as are complete, to write.
+    pub fn global_mut_as<U: Element>(&self) -> GlobalMut<U> {
+        // SAFETY: as above.
+        unsafe { self.global_mut().cast() }
+    }
+
     fn pointer(&self) -> *mut T {
         self.memory.0.cast()
     }

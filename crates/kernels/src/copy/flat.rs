@@ -8,9 +8,11 @@
 //! | result | every position's place in the output is written once |
 //!
 //! Along one axis positions may be looked up, in the input (rows from given places) or in the output (to given places).
-//! All loads of a thread are under way before its first store.
+//! All loads of a thread are under way before its first store. Units may be of another type in the output.
 
 use super::axes::{Axis, MOST_AXES};
+use super::convert::Convert;
+use cuda_std::half::F16;
 use cuda_std::{Element, Global, GlobalMut, Parameters, Resources, thread};
 
 /// Threads of a block.
@@ -22,11 +24,11 @@ pub const NO_AXIS: u32 = u32::MAX;
 /// The kernel's parameters; strides and origins in units.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Flat<U> {
+pub struct Flat<I, O = I> {
     /// The memory to read.
-    pub input: Global<U>,
+    pub input: Global<I>,
     /// The memory to write.
-    pub output: GlobalMut<U>,
+    pub output: GlobalMut<O>,
     /// Where along the axis `looked_up` a position lies in the input; empty where it is the position itself.
     pub sources: Global<i32>,
     /// The same for the output.
@@ -52,7 +54,7 @@ pub struct Flat<U> {
 }
 
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
-unsafe impl<U: Element> Parameters for Flat<U> {}
+unsafe impl<I: Element, O: Element> Parameters for Flat<I, O> {}
 
 /// Replaces positions by those that stand in `places`, unless `has` is 0.
 ///
@@ -80,7 +82,7 @@ unsafe fn look_up<const UNITS: usize>(places: Global<i32>, has: u32, first: u32,
 /// the output; a block of the grid for every [`THREADS`] · `UNITS` units.
 #[inline(always)]
 #[allow(unused_assignments, reason = "after the last axis nothing is left of a position")]
-unsafe fn flat<U: Element + Default, const UNITS: usize>(p: Flat<U>) {
+unsafe fn flat<I: Element + Default + Convert<O>, O: Element, const UNITS: usize>(p: Flat<I, O>) {
     let first = thread::block_idx_x() * (THREADS * UNITS as u32) + thread::thread_idx_x();
     let mut rest = [0; UNITS];
     let mut from = [p.input_origin; UNITS];
@@ -117,7 +119,7 @@ unsafe fn flat<U: Element + Default, const UNITS: usize>(p: Flat<U>) {
             });
         }
     });
-    let mut values = [U::default(); UNITS];
+    let mut values = [I::default(); UNITS];
     cuda_std::unroll!(UNIT in 0..UNITS {
         // SAFETY: a unit's place in the input.
         values[UNIT] = unsafe { p.input.load(from[UNIT] as u64) };
@@ -125,29 +127,29 @@ unsafe fn flat<U: Element + Default, const UNITS: usize>(p: Flat<U>) {
     cuda_std::unroll!(UNIT in 0..UNITS {
         if first + UNIT as u32 * THREADS < p.n_units {
             // SAFETY: a unit's place in the output, this thread's alone.
-            unsafe { p.output.store(to[UNIT] as u64, values[UNIT]) };
+            unsafe { p.output.store(to[UNIT] as u64, values[UNIT].convert()) };
         }
     });
 }
 
 macro_rules! instances {
-    ($($name:ident: $unit:ty, $units:literal, $registers:literal;)*) => {
+    ($($name:ident: $input:ty => $output:ty, $units:literal, $registers:literal;)*) => {
         cuda_std::kernels! { $(
-            /// Units of the size in the name.
-            $name(p: Flat<$unit>),
+            /// Units of the size, or types, in the name.
+            $name(p: Flat<$input, $output>),
             threads THREADS, blocks 1,
             resources Resources { registers: $registers, barriers: 0, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { flat::<$unit, $units>(p) }
+                unsafe { flat::<$input, $output, $units>(p) }
             }
         )* }
 
         cuda_std::on_host! { $(
-            impl Unit for $unit {
+            impl Unit<$output> for $input {
                 const UNITS: u32 = $units;
 
-                fn flat_kernel() -> cuda_std::Kernel<Flat<Self>> {
+                fn flat_kernel() -> cuda_std::Kernel<Flat<Self, $output>> {
                     $name
                 }
             }
@@ -156,24 +158,40 @@ macro_rules! instances {
 }
 
 cuda_std::on_host! {
-    /// A unit that there is a kernel for.
-    pub trait Unit: Element {
+    /// A unit that there is a kernel for, and what becomes of it in the output.
+    pub trait Unit<O = Self>: Element {
         /// Units of a thread.
         const UNITS: u32;
 
         /// The kernel.
-        fn flat_kernel() -> cuda_std::Kernel<Flat<Self>>;
+        fn flat_kernel() -> cuda_std::Kernel<Flat<Self, O>>;
     }
 
     /// Units of a block.
-    pub const fn units_of_block<U: Unit>() -> u32 {
-        U::UNITS * THREADS
+    pub const fn units_of_block<I: Unit<O>, O>() -> u32 {
+        I::UNITS * THREADS
     }
 }
 
 instances! {
-    copy_flat_2: u16, 8, 96;
-    copy_flat_4: u32, 4, 64;
-    copy_flat_8: [u32; 2], 4, 64;
-    copy_flat_16: [u32; 4], 4, 64;
+    copy_flat_2: u16 => u16, 8, 96;
+    copy_flat_4: u32 => u32, 4, 64;
+    copy_flat_8: [u32; 2] => [u32; 2], 4, 64;
+    copy_flat_16: [u32; 4] => [u32; 4], 4, 64;
+    convert_flat_i16_f16: i16 => F16, 8, 96;
+    convert_flat_i16_f16_x2: [i16; 2] => [F16; 2], 4, 64;
+    convert_flat_i16_f16_x4: [i16; 4] => [F16; 4], 4, 64;
+    convert_flat_i16_f32: i16 => f32, 8, 96;
+    convert_flat_i16_f32_x2: [i16; 2] => [f32; 2], 4, 64;
+    convert_flat_i16_f32_x4: [i16; 4] => [f32; 4], 4, 64;
+    convert_flat_f16_f32: F16 => f32, 8, 96;
+    convert_flat_f16_f32_x2: [F16; 2] => [f32; 2], 4, 64;
+    convert_flat_f16_f32_x4: [F16; 4] => [f32; 4], 4, 64;
+    convert_flat_f32_f16: f32 => F16, 8, 96;
+    convert_flat_f32_f16_x2: [f32; 2] => [F16; 2], 4, 64;
+    convert_flat_f32_f16_x4: [f32; 4] => [F16; 4], 4, 64;
+    convert_flat_f64_f16: f64 => F16, 4, 64;
+    convert_flat_f64_f16_x2: [f64; 2] => [F16; 2], 4, 64;
+    convert_flat_f64_f32: f64 => f32, 4, 64;
+    convert_flat_f64_f32_x2: [f64; 2] => [f32; 2], 4, 64;
 }

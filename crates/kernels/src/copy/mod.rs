@@ -1,8 +1,8 @@
 //! Elements from one arrangement in memory to another: dense copies of arrays with any strides, rows to and from given
 //! places.
 //!
-//! Kernels know sizes, not types: a unit is 2, 4, 8 or 16 bytes, one element or several neighbours. The launching side
-//! sorts, joins and cuts the axes (`plan`), until either
+//! Kernels that only move know sizes, not types: a unit is 2, 4, 8 or 16 bytes, one element or several neighbours. Those
+//! that convert ([`convert`]) know both types, and a unit is one number or a few neighbours. The launching side sorts, joins and cuts the axes (`plan`), until either
 //!
 //! - both sides have the same fastest axis, or one of them none: [`flat`], a thread a few units, consecutive threads
 //!   consecutive units of the output; or
@@ -13,6 +13,7 @@
 //! memory have 64.
 
 pub mod axes;
+pub mod convert;
 pub mod flat;
 pub mod pairs;
 pub mod tiles;

@@ -21,8 +21,12 @@ const SHORT_CUT: u64 = 32;
 pub struct Arrangement {
     /// Bytes of an element: 2, 4, 8 or 16.
     pub element_bytes: usize,
-    /// Bytes of a unit at most: 16, or those of an element where kernels compute with it.
-    pub most_bytes: usize,
+    /// Bytes of an element of the output: as many, or others where it is converted.
+    pub output_element_bytes: usize,
+    /// Whether elements become others on the way.
+    pub is_converted: bool,
+    /// Elements of a unit at most: as many as kernels take at once.
+    pub most_elements: usize,
     /// Length of every axis, none of them 0.
     pub shape: Vec<usize>,
     /// Elements from one position to the next in the input.
@@ -53,8 +57,8 @@ struct Planned {
 /// A launch: which kernels, and their parameters but for the memory.
 #[derive(Clone, Debug)]
 pub struct Part {
-    /// Bytes of a unit: 2, 4, 8 or 16.
-    pub unit_bytes: usize,
+    /// Elements of a unit.
+    pub elements: usize,
     way: Way,
     /// Fastest in the output first, or for tiles in the order of [`Tiles`]: rows, columns, others.
     axes: Vec<Planned>,
@@ -80,18 +84,20 @@ pub fn plan(arrangement: &Arrangement) -> Vec<Part> {
     if arrangement.shape.contains(&0) {
         return Vec::new();
     }
-    let mut whole = Part {
-        unit_bytes: arrangement.element_bytes,
+    let whole = Part {
+        elements: 1,
         way: Way::Flat,
         axes: joined(arrangement),
         input_origin: arrangement.input_origin as i64,
         output_origin: arrangement.output_origin as i64,
         first: 0,
     };
-    whole.widen(arrangement);
     let mut parts = Vec::new();
-    for part in whole.below_the_limit() {
-        part.order(arrangement, &mut parts);
+    for mut piece in whole.whole_units(arrangement) {
+        piece.widen(arrangement);
+        for part in piece.below_the_limit() {
+            part.order(arrangement, &mut parts);
+        }
     }
     parts
 }
@@ -126,6 +132,17 @@ fn joined(arrangement: &Arrangement) -> Vec<Planned> {
 }
 
 impl Part {
+    /// One dense piece of any length as the whole units in it and the rest.
+    fn whole_units(self, arrangement: &Arrangement) -> Vec<Self> {
+        let most = arrangement.most_elements as u64;
+        match self.axes[..] {
+            [axis] if !axis.is_looked_up && axis.length > most && !axis.length.is_multiple_of(most) => {
+                self.cut(0, axis.length / most * most).into()
+            }
+            _ => vec![self],
+        }
+    }
+
     /// Takes several neighbours as one unit, as many as alignment and lengths allow.
     fn widen(&mut self, arrangement: &Arrangement) {
         let Some((fastest, others)) = self.axes.split_first() else {
@@ -135,7 +152,7 @@ impl Part {
             return;
         }
         let fits = |factor: u64| {
-            let bytes = factor as usize * self.unit_bytes;
+            let bytes = |of_element: usize| factor as usize * of_element;
             let divides = |number: i64| number.unsigned_abs().is_multiple_of(factor);
             fastest.length.is_multiple_of(factor)
                 && others
@@ -143,10 +160,12 @@ impl Part {
                     .all(|axis| divides(axis.input_stride) && divides(axis.output_stride))
                 && divides(self.input_origin)
                 && divides(self.output_origin)
-                && arrangement.input_address.is_multiple_of(bytes)
-                && arrangement.output_address.is_multiple_of(bytes)
+                && arrangement.input_address.is_multiple_of(bytes(arrangement.element_bytes))
+                && arrangement
+                    .output_address
+                    .is_multiple_of(bytes(arrangement.output_element_bytes))
         };
-        let most = (arrangement.most_bytes / self.unit_bytes) as u64;
+        let most = arrangement.most_elements as u64;
         let Some(factor) = [8, 4, 2].into_iter().find(|&factor| factor <= most && fits(factor)) else {
             return;
         };
@@ -158,7 +177,11 @@ impl Part {
         self.axes[0].length /= factor;
         self.input_origin /= signed;
         self.output_origin /= signed;
-        self.unit_bytes *= factor as usize;
+        self.elements = factor as usize;
+        // A fastest axis that is one unit is none.
+        if self.axes.len() > 1 && self.axes[0].length == 1 {
+            self.axes.remove(0);
+        }
     }
 
     fn n_units(&self) -> u64 {
@@ -276,7 +299,9 @@ impl Part {
         let [rows, columns, others @ ..] = &self.axes[..] else {
             return false;
         };
-        self.unit_bytes == 2
+        arrangement.element_bytes == 2
+            && !arrangement.is_converted
+            && self.elements == 1
             && [rows.length, columns.length].iter().all(|length| length % 2 == 0)
             && rows.input_stride == 1
             && columns.output_stride == 1
@@ -297,13 +322,13 @@ impl Part {
     }
 
     /// Parameters and shape of a flat launch; `sources` and `targets` where positions are looked up in the input or output.
-    pub fn flat<U: super::flat::Unit>(
+    pub fn flat<I: super::flat::Unit<O>, O: Element>(
         &self,
-        input: Global<U>,
-        output: GlobalMut<U>,
+        input: Global<I>,
+        output: GlobalMut<O>,
         sources: Option<Global<i32>>,
         targets: Option<Global<i32>>,
-    ) -> (Flat<U>, Launch) {
+    ) -> (Flat<I, O>, Launch) {
         let n_units = self.n_units() as u32;
         let looked_up = self.axes.iter().position(|axis| axis.is_looked_up);
         // What is not looked up along the axis begins where the part does.
@@ -331,7 +356,7 @@ impl Part {
         (
             parameters,
             Launch {
-                grid: [n_units.div_ceil(super::flat::units_of_block::<U>()), 1, 1],
+                grid: [n_units.div_ceil(super::flat::units_of_block::<I, O>()), 1, 1],
                 threads: super::flat::THREADS,
                 shared_bytes: 0,
             },
@@ -374,12 +399,16 @@ impl Part {
     }
 
     /// Parameters and shape of a launch of tiles.
-    pub fn tiles<U: super::tiles::Unit>(&self, input: Global<U>, output: GlobalMut<U>) -> (Tiles<U>, Launch) {
-        let parameters = self.in_tiles(input, output, [super::tiles::ROWS, U::COLUMNS]);
+    pub fn tiles<I: super::tiles::Unit<O>, O: Element>(
+        &self,
+        input: Global<I>,
+        output: GlobalMut<O>,
+    ) -> (Tiles<I, O>, Launch) {
+        let parameters = self.in_tiles(input, output, [super::tiles::ROWS, I::COLUMNS]);
         let launch = Launch {
             grid: [self.n_tiles(&parameters), 1, 1],
             threads: super::tiles::THREADS,
-            shared_bytes: super::tiles::shared_bytes::<U>(),
+            shared_bytes: super::tiles::shared_bytes::<I, O>(),
         };
         (parameters, launch)
     }
@@ -395,7 +424,7 @@ impl Part {
         (parameters, launch)
     }
 
-    fn in_tiles<U: Element>(&self, input: Global<U>, output: GlobalMut<U>, of_tile: [u32; 2]) -> Tiles<U> {
+    fn in_tiles<I, O>(&self, input: Global<I>, output: GlobalMut<O>, of_tile: [u32; 2]) -> Tiles<I, O> {
         let side = |axis: &Planned, of_tile: u32| Side {
             length: axis.length as u32,
             tiles: Divisor::new((axis.length as u32).div_ceil(of_tile)),
@@ -414,7 +443,7 @@ impl Part {
         }
     }
 
-    fn n_tiles<U>(&self, parameters: &Tiles<U>) -> u32 {
+    fn n_tiles<I, O>(&self, parameters: &Tiles<I, O>) -> u32 {
         let others: u64 = self.axes[2..].iter().map(|axis| axis.length).product();
         parameters.rows.tiles.get() * parameters.columns.tiles.get() * others as u32
     }
@@ -444,7 +473,9 @@ mod tests {
         }
         Arrangement {
             element_bytes: 4,
-            most_bytes: 16,
+            output_element_bytes: 4,
+            is_converted: false,
+            most_elements: 4,
             shape: shape.to_vec(),
             input_strides: input_strides.to_vec(),
             output_strides,
@@ -492,10 +523,10 @@ mod tests {
         let [part] = &plan(&arrangement(&[6, 5, 8], &[40, 8, 1], None))[..] else {
             panic!("one launch");
         };
-        assert_eq!((part.unit_bytes, part.axes.len(), part.n_units()), (16, 1, 60));
+        assert_eq!((part.elements, part.axes.len(), part.n_units()), (4, 1, 60));
         let [part] = &plan(&arrangement(&[6, 5, 8], &[50, 10, 1], None))[..] else {
             panic!("one launch");
         };
-        assert_eq!((part.unit_bytes, part.axes.len(), part.n_units()), (8, 2, 120));
+        assert_eq!((part.elements, part.axes.len(), part.n_units()), (2, 2, 120));
     }
 }

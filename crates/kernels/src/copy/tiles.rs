@@ -9,9 +9,12 @@
 //! | result | every position's place in the output is written once |
 //!
 //! A warp reads neighbours in the input and writes neighbours in the output; its lanes meet different banks both ways,
-//! because a column of the tile is an odd number of words (or, of wider units, of units) long.
+//! because a column of the tile is an odd number of words (or, of wider units, of units) long. Units may be of another type
+//! in the output; the tile holds those.
 
 use super::axes::{Axis, Divisor};
+use super::convert::Convert;
+use cuda_std::half::F16;
 use cuda_std::{Element, Global, GlobalMut, Parameters, Resources, Shared, thread};
 
 /// Threads of a block.
@@ -51,11 +54,11 @@ pub struct Side {
 /// The kernel's parameters; strides and origins in units.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Tiles<U> {
+pub struct Tiles<I, O = I> {
     /// The memory to read.
-    pub input: Global<U>,
+    pub input: Global<I>,
     /// The memory to write.
-    pub output: GlobalMut<U>,
+    pub output: GlobalMut<O>,
     /// Where in `input` position 0 of all axes is.
     pub input_origin: i64,
     /// Where in `output` position 0 of all axes is.
@@ -71,7 +74,7 @@ pub struct Tiles<U> {
 }
 
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
-unsafe impl<U: Element> Parameters for Tiles<U> {}
+unsafe impl<I: Element, O: Element> Parameters for Tiles<I, O> {}
 
 /// A tile's place.
 pub(super) struct Place {
@@ -88,7 +91,7 @@ pub(super) struct Place {
 /// The place of the block's tile.
 #[inline(always)]
 #[allow(unused_assignments, reason = "after the last axis nothing is left of a position")]
-pub(super) fn place<U>(p: &Tiles<U>) -> Place {
+pub(super) fn place<I, O>(p: &Tiles<I, O>) -> Place {
     let (rest, column) = p.columns.tiles.divide(thread::block_idx_x());
     let (mut rest, row) = p.rows.tiles.divide(rest);
     let (mut from, mut to) = (p.input_origin, p.output_origin);
@@ -111,14 +114,14 @@ pub(super) fn place<U>(p: &Tiles<U>) -> Place {
 /// The slices hold what origins, strides and lengths say; no two positions have one place in the output;
 /// [`shared_bytes`] of shared memory; a block of the grid for every tile.
 #[inline(always)]
-unsafe fn tiles<U: Element + Default, const LOADS: usize>(p: Tiles<U>) {
+unsafe fn tiles<I: Element + Default + Convert<O>, O: Element, const LOADS: usize>(p: Tiles<I, O>) {
     let columns_of_tile = LOADS as u32 * WARPS;
     let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
     let place = place(&p);
     let (first_row, first_column) = (place.row * ROWS, place.column * columns_of_tile);
     // SAFETY: the launch gives as much.
-    let tile = unsafe { Shared::<U>::new(0, columns_of_tile * pitch::<U>()) };
-    let mut values = [U::default(); LOADS];
+    let tile = unsafe { Shared::<O>::new(0, columns_of_tile * pitch::<O>()) };
+    let mut values = [I::default(); LOADS];
     let row = first_row + lane;
     let at =
         place.from + i64::from(row) * p.rows.input_stride + i64::from(first_column + warp) * p.columns.input_stride;
@@ -133,7 +136,7 @@ unsafe fn tiles<U: Element + Default, const LOADS: usize>(p: Tiles<U>) {
     cuda_std::unroll!(LOAD in 0..LOADS {
         let column = warp + LOAD as u32 * WARPS;
         // SAFETY: a place of the tile that is this thread's.
-        unsafe { tile.store(column * pitch::<U>() + lane, values[LOAD]) };
+        unsafe { tile.store(column * pitch::<O>() + lane, values[LOAD].convert()) };
     });
     // SAFETY: no thread has returned.
     unsafe { thread::sync_threads() };
@@ -149,29 +152,29 @@ unsafe fn tiles<U: Element + Default, const LOADS: usize>(p: Tiles<U>) {
         if first_row + row < p.rows.length && first_column + column < p.columns.length {
             let to = at + i64::from(STORE as u32 / groups) * row_step + i64::from(group) * column_step;
             // SAFETY: both positions are in range and this thread's; the tile is behind the barrier.
-            unsafe { p.output.store(to as u64, tile.load(column * pitch::<U>() + row)) };
+            unsafe { p.output.store(to as u64, tile.load(column * pitch::<O>() + row)) };
         }
     });
 }
 
 macro_rules! instances {
-    ($($name:ident: $unit:ty, $loads:literal, $registers:literal;)*) => {
+    ($($name:ident: $input:ty => $output:ty, $loads:literal, $registers:literal;)*) => {
         cuda_std::kernels! { $(
-            /// Units of the size in the name.
-            $name(p: Tiles<$unit>),
+            /// Units of the size, or types, in the name.
+            $name(p: Tiles<$input, $output>),
             threads THREADS, blocks 1,
             resources Resources { registers: $registers, barriers: 1, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { tiles::<$unit, $loads>(p) }
+                unsafe { tiles::<$input, $output, $loads>(p) }
             }
         )* }
 
         cuda_std::on_host! { $(
-            impl Unit for $unit {
+            impl Unit<$output> for $input {
                 const COLUMNS: u32 = $loads * WARPS;
 
-                fn tiles_kernel() -> cuda_std::Kernel<Tiles<Self>> {
+                fn tiles_kernel() -> cuda_std::Kernel<Tiles<Self, $output>> {
                     $name
                 }
             }
@@ -180,24 +183,40 @@ macro_rules! instances {
 }
 
 cuda_std::on_host! {
-    /// A unit that there is a kernel for.
-    pub trait Unit: super::flat::Unit {
+    /// A unit that there is a kernel for, and what becomes of it in the output.
+    pub trait Unit<O = Self>: super::flat::Unit<O> {
         /// Positions of a tile along the output's fastest axis.
         const COLUMNS: u32;
 
         /// The kernel.
-        fn tiles_kernel() -> cuda_std::Kernel<Tiles<Self>>;
+        fn tiles_kernel() -> cuda_std::Kernel<Tiles<Self, O>>;
     }
 
     /// Bytes of shared memory.
-    pub const fn shared_bytes<U: Unit>() -> u32 {
-        U::COLUMNS * pitch::<U>() * size_of::<U>() as u32
+    pub const fn shared_bytes<I: Unit<O>, O>() -> u32 {
+        I::COLUMNS * pitch::<O>() * size_of::<O>() as u32
     }
 }
 
 instances! {
-    copy_tiles_2: u16, 8, 48;
-    copy_tiles_4: u32, 8, 48;
-    copy_tiles_8: [u32; 2], 8, 56;
-    copy_tiles_16: [u32; 4], 4, 56;
+    copy_tiles_2: u16 => u16, 8, 48;
+    copy_tiles_4: u32 => u32, 8, 48;
+    copy_tiles_8: [u32; 2] => [u32; 2], 8, 56;
+    copy_tiles_16: [u32; 4] => [u32; 4], 4, 56;
+    convert_tiles_i16_f16: i16 => F16, 8, 48;
+    convert_tiles_i16_f16_x2: [i16; 2] => [F16; 2], 8, 48;
+    convert_tiles_i16_f16_x4: [i16; 4] => [F16; 4], 8, 56;
+    convert_tiles_i16_f32: i16 => f32, 8, 48;
+    convert_tiles_i16_f32_x2: [i16; 2] => [f32; 2], 8, 56;
+    convert_tiles_i16_f32_x4: [i16; 4] => [f32; 4], 4, 56;
+    convert_tiles_f16_f32: F16 => f32, 8, 48;
+    convert_tiles_f16_f32_x2: [F16; 2] => [f32; 2], 8, 56;
+    convert_tiles_f16_f32_x4: [F16; 4] => [f32; 4], 4, 56;
+    convert_tiles_f32_f16: f32 => F16, 8, 48;
+    convert_tiles_f32_f16_x2: [f32; 2] => [F16; 2], 8, 56;
+    convert_tiles_f32_f16_x4: [f32; 4] => [F16; 4], 8, 72;
+    convert_tiles_f64_f16: f64 => F16, 8, 56;
+    convert_tiles_f64_f16_x2: [f64; 2] => [F16; 2], 4, 56;
+    convert_tiles_f64_f32: f64 => f32, 8, 56;
+    convert_tiles_f64_f32_x2: [f64; 2] => [f32; 2], 4, 56;
 }

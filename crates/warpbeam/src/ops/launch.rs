@@ -1,8 +1,10 @@
 //! Launches of the kernels that move units and sum rows.
 
+use super::copy::{ConvertTo, Number, Output};
 use super::scatter::{ScatterPlan, Summand};
 use crate::Result;
 use crate::device::{Cuda, Element, Stream, Tensor, TensorView};
+use kernels::copy::convert::Conversion;
 use kernels::copy::plan::{Arrangement, Part, Way, plan};
 use kernels::copy::{pairs, tiles};
 use kernels::index::Instance;
@@ -20,9 +22,9 @@ pub(super) struct LookedUp<'a> {
 }
 
 /// What is moved, before it is known how.
-fn arrangement<T: Element>(
+fn arrangement<T: Element, U: Element>(
     input: &TensorView<'_, T>,
-    output: &Tensor<T>,
+    output: &Tensor<U>,
     looked_up: Option<(usize, usize)>,
 ) -> Result<Arrangement> {
     output.expect_contiguous("the output")?;
@@ -32,7 +34,9 @@ fn arrangement<T: Element>(
     }
     Ok(Arrangement {
         element_bytes: size_of::<T>(),
-        most_bytes: 16,
+        output_element_bytes: size_of::<U>(),
+        is_converted: false,
+        most_elements: 16 / size_of::<T>(),
         shape,
         input_strides: input.strides().to_vec(),
         output_strides: output.strides().to_vec(),
@@ -54,7 +58,7 @@ pub(super) fn queue_moves<T: Element>(
 ) -> Result<()> {
     let axis = looked_up.map(|looked_up| (looked_up.axis, looked_up.length));
     for part in plan(&arrangement(input, output, axis)?) {
-        match part.unit_bytes {
+        match part.elements * size_of::<T>() {
             2 => queue_part::<T, u16>(cuda, &part, input, output, looked_up, stream),
             4 => queue_part::<T, u32>(cuda, &part, input, output, looked_up, stream),
             8 => queue_part::<T, [u32; 2]>(cuda, &part, input, output, looked_up, stream),
@@ -78,17 +82,76 @@ fn queue_part<T: Element, U: tiles::Unit>(
             let sources = places(looked_up.and_then(|axis| axis.sources))?;
             let targets = places(looked_up.and_then(|axis| axis.targets))?;
             let target = output.global_units_mut("the output")?;
-            let (parameters, shape) = part.flat::<U>(input.global_units()?, target, sources, targets);
+            let (parameters, shape) = part.flat::<U, U>(input.global_units()?, target, sources, targets);
             cuda.launch(&U::flat_kernel(), shape, parameters, stream)
         }
         Way::Tiles => {
-            let (parameters, shape) = part.tiles::<U>(input.global_units()?, output.global_units_mut("the output")?);
+            let (parameters, shape) = part.tiles::<U, U>(input.global_units()?, output.global_units_mut("the output")?);
             cuda.launch(&U::tiles_kernel(), shape, parameters, stream)
         }
         Way::Pairs => {
             let (parameters, shape) = part.pairs(input.global_units()?, output.global_units_mut("the output")?);
             cuda.launch(&pairs::copy_pairs, shape, parameters, stream)
         }
+    }
+}
+
+/// Complex numbers as rows of two.
+fn parts_apart(arrangement: &mut Arrangement) {
+    let apart = |strides: &mut Vec<isize>| {
+        for stride in strides.iter_mut() {
+            *stride *= 2;
+        }
+        strides.push(1);
+    };
+    apart(&mut arrangement.input_strides);
+    apart(&mut arrangement.output_strides);
+    arrangement.shape.push(2);
+    arrangement.input_origin *= 2;
+    arrangement.output_origin *= 2;
+    arrangement.element_bytes /= 2;
+    arrangement.output_element_bytes /= 2;
+}
+
+/// Queues what moves all elements and makes them those of another type.
+pub(super) fn queue_conversions<T: ConvertTo<U>, U: Element>(
+    cuda: &Cuda,
+    input: &TensorView<'_, T>,
+    output: &mut Tensor<U>,
+    stream: &Stream,
+) -> Result<()> {
+    type Two<T, U> = <Number<T, U> as Conversion<Output<T, U>>>::Two;
+    type Most<T, U> = <Number<T, U> as Conversion<Output<T, U>>>::Most;
+    let mut arrangement = arrangement(input, output, None)?;
+    arrangement.is_converted = true;
+    arrangement.most_elements = size_of::<Most<T, U>>() / size_of::<Number<T, U>>();
+    if size_of::<T>() > size_of::<Number<T, U>>() {
+        parts_apart(&mut arrangement);
+    }
+    for part in plan(&arrangement) {
+        match part.elements {
+            1 => queue_converted::<T, U, Number<T, U>, _>(cuda, &part, input, output, stream),
+            2 => queue_converted::<T, U, Two<T, U>, _>(cuda, &part, input, output, stream),
+            _ => queue_converted::<T, U, Most<T, U>, _>(cuda, &part, input, output, stream),
+        }?;
+    }
+    Ok(())
+}
+
+fn queue_converted<T: Element, U: Element, I: tiles::Unit<O>, O: cuda_std::Element>(
+    cuda: &Cuda,
+    part: &Part,
+    input: &TensorView<'_, T>,
+    output: &mut Tensor<U>,
+    stream: &Stream,
+) -> Result<()> {
+    let (source, target) = (input.global_units::<I>()?, output.global_units_mut::<O>("the output")?);
+    if part.way() == Way::Flat {
+        let (parameters, shape) = part.flat(source, target, None, None);
+        cuda.launch(&I::flat_kernel(), shape, parameters, stream)
+    } else {
+        let (parameters, shape) = part.tiles(source, target);
+        cuda.launch(&I::tiles_kernel(), shape, parameters, stream)
     }
 }
 
@@ -102,21 +165,9 @@ pub(super) fn queue_sums<T: Summand>(
     stream: &Stream,
 ) -> Result<()> {
     let mut arrangement = arrangement(input, output, Some((axis, scatter.n_lists())))?;
-    arrangement.element_bytes = size_of::<T::Number>();
-    arrangement.most_bytes = size_of::<T::Number>();
+    arrangement.most_elements = 1;
     if T::PARTS > 1 {
-        // Complex numbers are rows of two.
-        let parts = T::PARTS as isize;
-        let apart = |strides: &mut Vec<isize>| {
-            for stride in strides.iter_mut() {
-                *stride *= parts;
-            }
-            strides.push(1);
-        };
-        apart(&mut arrangement.input_strides);
-        apart(&mut arrangement.output_strides);
-        arrangement.shape.push(T::PARTS);
-        arrangement.input_origin *= parts;
+        parts_apart(&mut arrangement);
     }
     let [targets, sources] = [&scatter.targets, &scatter.sources];
     for part in plan(&arrangement) {

@@ -15,7 +15,7 @@ mod rank;
 mod scatter;
 mod space;
 
-pub use copy::{contiguous_copy, contiguous_copy_into};
+pub use copy::{ConvertTo, contiguous_copy, contiguous_copy_as, contiguous_copy_as_into, contiguous_copy_into};
 pub use gather::{gather, gather_into};
 pub use geometry::{Coordinate, angle, distance_to_rectangle, pairwise_distance};
 pub use greens::{Amplitude, GreensPlan};
