@@ -62,12 +62,12 @@ pub(super) fn memory(profile: &Profile, case: &str) -> Figure {
             panel(
                 "Payload (a sector has 32 bytes)",
                 "bytes used of a sector",
-                &[(0, |k| k.bytes_used_per_sector)],
+                &[(0, |k| k.bytes_used_per_sector), (1, |k| k.copied_bytes_used_per_sector)],
             ),
             panel(
                 "Width of requests",
                 "sectors a request of a warp",
-                &[(1, |k| k.sectors_per_request)],
+                &[(0, |k| k.sectors_per_request), (1, |k| k.copied_sectors_per_request)],
             ),
             panel(
                 "Hit rates",
@@ -76,8 +76,8 @@ pub(super) fn memory(profile: &Profile, case: &str) -> Figure {
             ),
         ],
         legend: [
-            "bytes used of a sector",
-            "sectors a request",
+            "loads to registers",
+            "copies to shared memory",
             "first-level cache",
             "second-level cache",
         ]

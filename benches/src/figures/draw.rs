@@ -76,17 +76,23 @@ impl<B: DrawingBackend> Pen<'_, B> {
                 .iter()
                 .flat_map(move |series| series.points.iter().map(move |point| point[axis]))
         };
-        let x = Axis::logarithmic(values(0), across);
-        let heights = ceilings.iter().filter_map(|ceiling| ceiling.height);
-        let y = Axis::logarithmic(values(1).chain(heights), up);
+        let heights = || ceilings.iter().filter_map(|ceiling| ceiling.height);
+        let slopes = || ceilings.iter().filter_map(|ceiling| ceiling.slope);
+        // Where a slope reaches the highest of the flat ones: the roof is in the picture.
+        let highest = heights().fold(0.0, f64::max);
+        let ridges = slopes().filter(|_| highest > 0.0).map(|slope| highest / slope);
+        let x = Axis::logarithmic(values(0).chain(ridges), across);
+        let y = Axis::logarithmic(values(1).chain(heights()), up);
         self.horizontal_grid(&y, across)?;
         for tick in x.ticks() {
             let at = x.place(tick);
             self.path(&[[at, up[0]], [at, up[1]]], self.theme.grid.stroke_width(1))?;
             self.text(&written(tick), [at, up[0] + 8], 14, Place::Below)?;
         }
+        let mut slopes_before = 0;
         for ceiling in ceilings {
-            self.ceiling(ceiling, &x, &y)?;
+            self.ceiling(ceiling, slopes_before, &x, &y)?;
+            slopes_before += i32::from(ceiling.slope.is_some());
         }
         for series in series {
             let colour = self.theme.colour(series.colour);
@@ -103,7 +109,8 @@ impl<B: DrawingBackend> Pen<'_, B> {
         self.frame(across, up)
     }
 
-    fn ceiling(&self, ceiling: &Ceiling, x: &Axis, y: &Axis) -> anyhow::Result<()> {
+    /// A line and its name: that of a slope is the further down, the more slopes there were before.
+    fn ceiling(&self, ceiling: &Ceiling, slopes_before: i32, x: &Axis, y: &Axis) -> anyhow::Result<()> {
         let height = |at: f64| match (ceiling.height, ceiling.slope) {
             (Some(height), Some(slope)) => height.min(slope * at),
             (Some(height), None) => height,
@@ -126,7 +133,7 @@ impl<B: DrawingBackend> Pen<'_, B> {
             let at = if is_flat {
                 [last[0] - 6, last[1] - 9]
             } else {
-                [first[0] + 8, first[1] + 2]
+                [first[0] + 28, first[1] + 2 + 16 * slopes_before]
             };
             self.text(&ceiling.name, at, 13, if is_flat { Place::Left } else { Place::Right })?;
         }

@@ -2,8 +2,21 @@
 
 /// Time of a launch.
 pub(super) const TIME: &str = "gpu__time_duration.sum";
+/// Of loads to registers.
 pub(super) const BYTES_USED_PER_SECTOR: &str = "smsp__sass_average_data_bytes_per_sector_mem_global_op_ld.ratio";
-pub(super) const SECTORS_PER_REQUEST: &str = "l1tex__average_t_sectors_per_request_pipe_lsu_mem_global_op_ld.ratio";
+/// Of asynchronous copies to shared memory.
+pub(super) const COPIED_BYTES_USED_PER_SECTOR: &str =
+    "smsp__sass_average_data_bytes_per_sector_mem_global_op_ldgsts.ratio";
+/// Sectors and requests of both.
+pub(super) const READ: [&str; 2] = [
+    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+];
+/// Sectors and requests of asynchronous copies.
+pub(super) const COPIED: [&str; 2] = [
+    "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ldgsts.sum",
+    "smsp__sass_l1tex_t_requests_pipe_lsu_mem_global_op_ldgsts.sum",
+];
 pub(super) const DRAM_BYTES: [&str; 2] = ["dram__bytes_read.sum", "dram__bytes_write.sum"];
 pub(super) const L2_BYTES: &str = "lts__t_bytes.sum";
 pub(super) const L1_HITS: &str = "l1tex__t_sector_hit_rate.pct";
@@ -26,10 +39,10 @@ pub(super) const SCALAR: [(&str, f64); 6] = [
     ("smsp__sass_thread_inst_executed_op_dfma_pred_on.sum", 2.0),
 ];
 
-/// Operations of matrix instructions.
+/// Operations of matrix instructions of a warp. The counters without `op_hmma` leave them out on an H200.
 pub(super) const TENSOR: [&str; 2] = [
-    "sm__ops_path_tensor_src_fp16_dst_fp32.sum",
-    "sm__ops_path_tensor_src_tf32_dst_fp32.sum",
+    "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum",
+    "sm__ops_path_tensor_op_hmma_src_tf32_dst_fp32.sum",
 ];
 
 /// Peaks: what a unit does in a cycle, and its cycles a second.
@@ -40,7 +53,7 @@ pub(super) const FMA_PEAK: [&str; 2] = [
     "sm__cycles_elapsed.avg.per_second",
 ];
 pub(super) const TENSOR_PEAK: [&str; 2] = [
-    "sm__ops_path_tensor_src_fp16_dst_fp32.sum.peak_sustained",
+    "sm__ops_path_tensor_op_hmma_src_fp16_dst_fp32.sum.peak_sustained",
     "sm__cycles_elapsed.avg.per_second",
 ];
 
@@ -78,7 +91,7 @@ pub(super) fn all() -> Vec<String> {
     let mut names: Vec<String> = [
         TIME,
         BYTES_USED_PER_SECTOR,
-        SECTORS_PER_REQUEST,
+        COPIED_BYTES_USED_PER_SECTOR,
         L2_BYTES,
         L1_HITS,
         L2_HITS,
@@ -86,6 +99,8 @@ pub(super) fn all() -> Vec<String> {
         WARPS,
     ]
     .into_iter()
+    .chain(READ)
+    .chain(COPIED)
     .chain(DRAM_BYTES)
     .chain(TENSOR_PIPE)
     .chain(SCALAR.map(|(name, _)| name))

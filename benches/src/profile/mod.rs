@@ -150,13 +150,15 @@ pub(crate) fn read(path: &Path) -> anyhow::Result<Profile> {
 fn print(kernel: &KernelProfile) {
     let number = |value: Option<f64>| value.map_or_else(|| "?".to_owned(), |value| format!("{value:.1}"));
     println!(
-        "{} {} {}: {:.3} ms, {} bytes a sector used, {} sectors a request, hits L1 {} % L2 {} %, tensor pipe {} % ({COMMIT})",
+        "{} {} {}: {:.3} ms, {} bytes a sector used, {} sectors a request, copied {} and {}, hits L1 {} % L2 {} %, tensor pipe {} % ({COMMIT})",
         kernel.case,
         kernel.variant,
         kernel.kernel,
         kernel.milliseconds,
         number(kernel.bytes_used_per_sector),
         number(kernel.sectors_per_request),
+        number(kernel.copied_bytes_used_per_sector),
+        number(kernel.copied_sectors_per_request),
         number(kernel.l1_hit_percent),
         number(kernel.l2_hit_percent),
         number(kernel.tensor_pipe_percent),

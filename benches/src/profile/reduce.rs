@@ -14,8 +14,14 @@ pub(crate) struct KernelProfile {
     pub(crate) kernel: String,
     pub(crate) launches: usize,
     pub(crate) milliseconds: f64,
+    /// Of loads to registers.
     pub(crate) bytes_used_per_sector: Option<f64>,
     pub(crate) sectors_per_request: Option<f64>,
+    /// Of asynchronous copies to shared memory, where there are any.
+    #[serde(default)]
+    pub(crate) copied_bytes_used_per_sector: Option<f64>,
+    #[serde(default)]
+    pub(crate) copied_sectors_per_request: Option<f64>,
     pub(crate) dram_bytes: Option<f64>,
     pub(crate) l2_bytes: Option<f64>,
     pub(crate) l1_hit_percent: Option<f64>,
@@ -34,8 +40,7 @@ pub(crate) struct KernelProfile {
 const MULTIPLIES_FROM_PERCENT: f64 = 5.0;
 
 impl KernelProfile {
-    /// Operations of all pipes a second; not known for a kernel with matrix operations that the profiler did not count, as it
-    /// does not count `mma.sync` on an H200.
+    /// Operations of all pipes a second; not known for a kernel with matrix operations that the profiler did not count.
     pub(crate) fn flop_per_second(&self) -> Option<f64> {
         let is_counted = self.tensor_flop.is_some_and(|flop| flop > 0.0);
         let multiplies = self
@@ -99,6 +104,12 @@ fn reduce(case: &str, variant: &str, kernel: &str, launches: &[&Launch]) -> Kern
         let known: Vec<f64> = parts.filter_map(|(metric, each)| Some(sum(metric)? * each)).collect();
         (!known.is_empty()).then(|| known.iter().sum())
     };
+    // Sectors, then requests: of all reads, and of those that are asynchronous copies.
+    let read = [0, 1].map(|index| [sum(metrics::READ[index]), sum(metrics::COPIED[index])]);
+    let per_request = |[sectors, requests]: [Option<f64>; 2]| {
+        let requests = requests.filter(|requests| *requests > 0.0)?;
+        Some(rounded(sectors? / requests))
+    };
     let stalls: Vec<(&str, f64)> = metrics::stalls()
         .filter_map(|(reason, metric)| Some((reason, mean(&metric)?)))
         .collect();
@@ -113,7 +124,11 @@ fn reduce(case: &str, variant: &str, kernel: &str, launches: &[&Launch]) -> Kern
         launches: launches.len(),
         milliseconds: rounded(1e3 * launches.iter().map(|launch| seconds(launch)).sum::<f64>()),
         bytes_used_per_sector: mean(metrics::BYTES_USED_PER_SECTOR).map(rounded),
-        sectors_per_request: mean(metrics::SECTORS_PER_REQUEST).map(rounded),
+        sectors_per_request: per_request(read.map(|[read, copied]| Some(read? - copied.unwrap_or(0.0)))),
+        copied_bytes_used_per_sector: mean(metrics::COPIED_BYTES_USED_PER_SECTOR)
+            .filter(|bytes| *bytes > 0.0)
+            .map(rounded),
+        copied_sectors_per_request: per_request(read.map(|[_, copied]| copied)),
         dram_bytes: total(&mut metrics::DRAM_BYTES.iter().map(|metric| (*metric, 1.0))),
         l2_bytes: sum(metrics::L2_BYTES),
         l1_hit_percent: mean(metrics::L1_HITS).map(rounded),
@@ -186,6 +201,10 @@ mod tests {
                 (metrics::TIME, seconds),
                 (metrics::L1_HITS, hits),
                 (ffma, fma),
+                (metrics::READ[0], 96.0),
+                (metrics::READ[1], 12.0),
+                (metrics::COPIED[0], 64.0),
+                (metrics::COPIED[1], 4.0),
                 (metrics::DRAM_BYTES[0], 1e9),
                 (metrics::DRAM_BYTES[1], 1e9),
                 (long, stall),
@@ -209,6 +228,8 @@ mod tests {
         assert_eq!(first.scalar_flop, Some(24.0));
         assert_eq!(first.dram_bytes, Some(4e9));
         assert_eq!(first.l2_hit_percent, None);
+        assert_eq!(first.sectors_per_request, Some(4.0));
+        assert_eq!(first.copied_sectors_per_request, Some(16.0));
         assert_eq!(first.stalls.get("long_scoreboard"), Some(&0.75));
         assert_eq!(first.flop_per_second(), Some(600.0));
         let uncounted = KernelProfile {

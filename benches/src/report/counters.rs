@@ -12,6 +12,7 @@ pub(super) fn write(text: &mut String, profile: &Profile) -> std::fmt::Result {
         "ms",
         "bytes used of a 32-byte sector",
         "sectors a request",
+        "the same of copies to shared memory",
         "device memory GB",
         "L2 GB",
         "L1 hits %",
@@ -30,6 +31,7 @@ pub(super) fn write(text: &mut String, profile: &Profile) -> std::fmt::Result {
             number(Some(kernel.milliseconds)),
             number(kernel.bytes_used_per_sector),
             number(kernel.sectors_per_request),
+            copies(kernel),
             giga(kernel.dram_bytes),
             giga(kernel.l2_bytes),
             number(kernel.l1_hit_percent),
@@ -52,8 +54,7 @@ pub(super) fn write(text: &mut String, profile: &Profile) -> std::fmt::Result {
         "\nCeilings, from the profiler's peak of each unit and the clock during the runs: device memory {} bytes/s, \
          second-level cache {} bytes/s, multiply-adds of single precision {} operations/s, tensor cores with 16-bit \
          operands {} operations/s. Measured: a copy moves {} bytes/s of device memory, the permutation to \
-         batch-inner order {} bytes/s; a kernel of nothing but `mma.sync` does {} operations/s. Operations \
-         of kernels with matrix instructions are given where the profiler counts these.",
+         batch-inner order {} bytes/s; a kernel of nothing but `mma.sync` does {} operations/s.",
         tera(ceilings.dram_bytes_per_second),
         tera(ceilings.l2_bytes_per_second),
         tera(ceilings.scalar_flop_per_second),
@@ -70,6 +71,14 @@ pub(super) fn write(text: &mut String, profile: &Profile) -> std::fmt::Result {
         )?;
     }
     Ok(())
+}
+
+/// Bytes used of a sector and sectors a request of asynchronous copies; nothing where there are none.
+fn copies(kernel: &KernelProfile) -> String {
+    match (kernel.copied_bytes_used_per_sector, kernel.copied_sectors_per_request) {
+        (Some(bytes), Some(sectors)) => format!("{}, {}", number(Some(bytes)), number(Some(sectors))),
+        _ => String::new(),
+    }
 }
 
 /// The three reasons with the largest shares, `selected` (issuing) aside.
