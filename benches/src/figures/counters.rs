@@ -62,7 +62,10 @@ pub(super) fn memory(profile: &Profile, case: &str) -> Figure {
             panel(
                 "Payload (a sector has 32 bytes)",
                 "bytes used of a sector",
-                &[(0, |k| k.bytes_used_per_sector), (1, |k| k.copied_bytes_used_per_sector)],
+                &[
+                    (0, |k| k.bytes_used_per_sector),
+                    (1, |k| k.copied_bytes_used_per_sector),
+                ],
             ),
             panel(
                 "Width of requests",

@@ -14,4 +14,4 @@ pub use das::{
 };
 pub use device::{Backend, DeviceError, DeviceRates, Element, Event, Stream, Tensor, TensorView};
 pub use error::{Error, Result};
-pub use physical::{Acquisition, Grid, Medium, Probe, Reception, Transmit, Wave};
+pub use physical::{Acquisition, Beam, Grid, Medium, NearFocus, Probe, Reception, Transmit, Wave};

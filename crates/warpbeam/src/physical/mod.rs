@@ -6,6 +6,7 @@
 //! data or a device.
 
 mod acquisition;
+mod beam;
 mod check;
 mod grid;
 mod probe;
@@ -13,10 +14,11 @@ mod reception;
 mod transmit;
 
 pub use acquisition::{Acquisition, Medium};
+pub use beam::Beam;
 pub use grid::{Grid, axis};
 pub use probe::Probe;
 pub use reception::Reception;
-pub use transmit::{Transmit, Wave};
+pub use transmit::{NearFocus, Transmit, Wave};
 
 #[cfg(test)]
 mod tests;

@@ -46,11 +46,7 @@ impl Reception {
             let requirement = "a positive number, or 0 for no directivity";
             return refuse("directivity_exponent", self.directivity_exponent, requirement);
         }
-        if let Window::Tukey { taper } = self.window
-            && !(0.0..=1.0).contains(&taper)
-        {
-            return refuse("the Tukey window's taper", taper, "from 0 (boxcar) to 1 (Hann)");
-        }
+        window("the Tukey window's taper", self.window)?;
         match self.max_angle_rad {
             Some(angle_rad) if !(0.0..=PI).contains(&angle_rad) => refuse(
                 "max_angle_rad",
@@ -59,5 +55,17 @@ impl Reception {
             ),
             _ => Ok(()),
         }
+    }
+}
+
+/// Refuses a taper that is none.
+pub(super) fn window(what: &'static str, window: Window) -> Result<()> {
+    match window {
+        Window::Tukey { taper } if !(0.0..=1.0).contains(&taper) => Err(Error::OutOfRange {
+            what,
+            value: taper,
+            requirement: "from 0 (boxcar) to 1 (Hann)",
+        }),
+        _ => Ok(()),
     }
 }

@@ -6,7 +6,7 @@ use crate::{Error, Result};
 use ndarray::ArrayD;
 use std::f64::consts::FRAC_PI_2;
 use wavefield::geometry::Vector;
-use wavefield::transmit::{diverging, focused, plane, synthetic_aperture};
+use wavefield::transmit::{diverging, focused, focused_hybrid, focused_unified, plane, synthetic_aperture};
 
 /// The shape of a transmitted wave; points are (x, y, z) in metres.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -27,15 +27,38 @@ pub enum Wave {
     },
     /// A wave that converges on a focus and diverges behind it: τ = (|origin − focus| ∓ |r − focus|) / c.
     ///
-    /// The sign turns at the plane through the focus across the beam; the plane itself converges.
+    /// The sign turns at the plane through the focus across the beam; the plane itself converges. Beside the axis that is
+    /// a jump, which `near_focus` can take away.
     Focused {
         /// The focus.
         focus_m: [f64; 3],
+        /// What the wave is taken for around the focus.
+        near_focus: NearFocus,
     },
     /// A wave from one element, which fires at t = 0: τ = |r − element| / c.
     SyntheticAperture {
         /// Which element.
         element: usize,
+    },
+}
+
+/// What a focused wave is taken for around its focus.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub enum NearFocus {
+    /// A sphere that shrinks to the focus and grows behind it; beside the axis the delay jumps at the focal plane.
+    #[default]
+    Spherical,
+    /// A plane wave between two planes across the beam (Rindal, Rodriguez-Molares and Austeng, IEEE International
+    /// Ultrasonics Symposium 2018).
+    Hybrid {
+        /// From the focus to either plane, along the beam.
+        margin_m: f64,
+    },
+    /// A sphere within the double cone of aperture and focus, and outside it what lies linearly between the cone's
+    /// surfaces (Nguyen and Prager, IEEE Transactions on Medical Imaging 35(1), 2016); no jump anywhere.
+    Unified {
+        /// Focal length over the width of the transmitting aperture.
+        f_number: f64,
     },
 }
 
@@ -67,6 +90,21 @@ impl Transmit {
     ///
     /// `index` is the transmit's place in the acquisition, for the errors.
     pub(super) fn travel_m(&self, index: usize, probe: &Probe) -> Result<impl Fn(Vector<f64>) -> f64 + Sync + use<>> {
+        let (origin, wave) = (self.origin_m, self.resolve(index, probe)?);
+        Ok(move |point| match wave {
+            Resolved::Plane { direction } => plane(point, origin, direction),
+            Resolved::Diverging { source } => diverging(point, origin, source),
+            Resolved::Focused { focus, near_focus } => match near_focus {
+                NearFocus::Spherical => focused(point, origin, focus),
+                NearFocus::Hybrid { margin_m } => focused_hybrid(point, origin, focus, margin_m),
+                NearFocus::Unified { f_number } => focused_unified(point, origin, focus, f_number),
+            },
+            Resolved::Element { position } => synthetic_aperture(point, position),
+        })
+    }
+
+    /// The wave, after a check of the transmit's numbers; `index` as for [`Transmit::travel_m`].
+    pub(super) fn resolve(&self, index: usize, probe: &Probe) -> Result<Resolved> {
         if !self.start_time_s.is_finite() {
             let (what, value) = ("start_time_s of the transmits", self.start_time_s);
             return Err(Error::NotFinite {
@@ -76,23 +114,16 @@ impl Transmit {
             });
         }
         all_finite("a transmit's origin_m", &self.origin_m)?;
-        let origin = self.origin_m;
-        let wave = self.wave.resolve(origin, probe)?;
-        Ok(move |point| match wave {
-            Resolved::Plane { direction } => plane(point, origin, direction),
-            Resolved::Diverging { source } => diverging(point, origin, source),
-            Resolved::Focused { focus } => focused(point, origin, focus),
-            Resolved::Element { position } => synthetic_aperture(point, position),
-        })
+        self.wave.resolve(self.origin_m, probe)
     }
 }
 
 /// A wave whose numbers have been checked and brought into the form that `wavefield` takes.
 #[derive(Clone, Copy)]
-enum Resolved {
+pub(super) enum Resolved {
     Plane { direction: Vector<f64> },
     Diverging { source: Vector<f64> },
-    Focused { focus: Vector<f64> },
+    Focused { focus: Vector<f64>, near_focus: NearFocus },
     Element { position: Vector<f64> },
 }
 
@@ -118,14 +149,22 @@ impl Wave {
                 all_finite("a diverging wave's source_m", &source_m)?;
                 Ok(Resolved::Diverging { source: source_m })
             }
-            Self::Focused { focus_m } => {
+            Self::Focused { focus_m, near_focus } => {
                 all_finite("a focused wave's focus_m", &focus_m)?;
                 // The beam's direction comes from the two.
                 positive(
                     "the distance of a focus from its transmit's origin",
                     wavefield::geometry::distance(origin, focus_m),
                 )?;
-                Ok(Resolved::Focused { focus: focus_m })
+                match near_focus {
+                    NearFocus::Spherical => {}
+                    NearFocus::Hybrid { margin_m } => positive("a hybrid focus's margin_m", margin_m)?,
+                    NearFocus::Unified { f_number } => positive("a unified focus's f_number", f_number)?,
+                }
+                Ok(Resolved::Focused {
+                    focus: focus_m,
+                    near_focus,
+                })
             }
             Self::SyntheticAperture { element } => {
                 let n_elements = probe.n_elements();

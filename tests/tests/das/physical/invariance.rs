@@ -11,7 +11,7 @@ use ndarray::{Array4, ArrayD, arr1};
 use num_complex::{Complex, Complex32, Complex64};
 use std::f64::consts::TAU;
 use warpbeam::physical::axis;
-use warpbeam::{Acquisition, Backend, DasPlan, Grid, Probe, Reception, Transmit, Wave};
+use warpbeam::{Acquisition, Backend, DasPlan, Grid, NearFocus, Probe, Reception, Transmit, Wave};
 
 /// The f32 bound at 1200 samples.
 fn bound() -> f64 {
@@ -161,6 +161,7 @@ fn against_the_oracle(backend: &Backend) {
             start_time_s: 4e-6,
             ..Transmit::new(Wave::Focused {
                 focus_m: [1e-3, 0.0, 20e-3],
+                near_focus: NearFocus::Spherical,
             })
         },
     ];

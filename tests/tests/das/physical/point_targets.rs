@@ -7,7 +7,7 @@ use integration_tests::simulate::{Mixing, Recording, Way, distance};
 use ndarray::{Array2, Axis};
 use num_complex::{Complex, Complex32};
 use warpbeam::physical::axis;
-use warpbeam::{Acquisition, Backend, DasPlan, Grid, Probe, Reception, Transmit, Wave};
+use warpbeam::{Acquisition, Backend, DasPlan, Grid, NearFocus, Probe, Reception, Transmit, Wave};
 
 /// A point at 20 mm is found at 20.00 mm, whenever the recording starts and wherever the pulse has its centre.
 fn start_time_and_pulse_centre(backend: &Backend) {
@@ -142,7 +142,13 @@ fn waves(backend: &Backend) {
             beside,
         ),
         at(Wave::Diverging { source_m: source }, [0.0; 3]),
-        at(Wave::Focused { focus_m: focus }, beside),
+        at(
+            Wave::Focused {
+                focus_m: focus,
+                near_focus: NearFocus::Spherical,
+            },
+            beside,
+        ),
         at(Wave::SyntheticAperture { element }, [0.0; 3]),
     ];
     let plane = move |p: [f64; 3]| {

@@ -2,6 +2,7 @@
 
 #![allow(clippy::float_cmp, reason = "numbers that must come through exactly")]
 
+mod beams;
 mod probes;
 mod properties;
 mod refused;

@@ -5,6 +5,10 @@ use ndarray::{Array, Array2};
 use std::f64::consts::TAU;
 
 fn waves(random: &mut Random) -> Vec<Transmit> {
+    let focused = |near_focus| Wave::Focused {
+        focus_m: [2e-3, 1e-3, 30e-3],
+        near_focus,
+    };
     let mut wave = |wave| Transmit {
         start_time_s: 1e-6 * random.next(),
         ..Transmit::new(wave)
@@ -17,10 +21,10 @@ fn waves(random: &mut Random) -> Vec<Transmit> {
         wave(Wave::Diverging {
             source_m: [1e-3, -2e-3, -8e-3],
         }),
-        wave(Wave::Focused {
-            focus_m: [2e-3, 1e-3, 30e-3],
-        }),
+        wave(focused(NearFocus::Spherical)),
         wave(Wave::SyntheticAperture { element: 17 }),
+        wave(focused(NearFocus::Hybrid { margin_m: 4e-3 })),
+        wave(focused(NearFocus::Unified { f_number: 2.0 })),
     ]
 }
 
@@ -37,7 +41,16 @@ fn rescale(acquisition: &Acquisition, factor: f64) -> Acquisition {
     for transmit in &mut scaled.transmits {
         transmit.origin_m = scale(transmit.origin_m);
         match &mut transmit.wave {
-            Wave::Diverging { source_m: point } | Wave::Focused { focus_m: point } => *point = scale(*point),
+            Wave::Diverging { source_m: point } => *point = scale(*point),
+            Wave::Focused {
+                focus_m: point,
+                near_focus,
+            } => {
+                *point = scale(*point);
+                if let NearFocus::Hybrid { margin_m } = near_focus {
+                    *margin_m *= factor;
+                }
+            }
             Wave::Plane { .. } | Wave::SyntheticAperture { .. } => {}
         }
     }
@@ -57,7 +70,7 @@ fn shifted(acquisition: &Acquisition, points_m: &Array<f64, ndarray::Ix3>, shift
     for transmit in &mut moved.transmits {
         transmit.origin_m = move_point(transmit.origin_m);
         match &mut transmit.wave {
-            Wave::Diverging { source_m: point } | Wave::Focused { focus_m: point } => *point = move_point(*point),
+            Wave::Diverging { source_m: point } | Wave::Focused { focus_m: point, .. } => *point = move_point(*point),
             Wave::Plane { .. } | Wave::SyntheticAperture { .. } => {}
         }
     }
@@ -186,18 +199,32 @@ fn every_wave_and_an_uneven_probe_written_out() {
     let between =
         |a: [f64; 3], b: [f64; 3]| ((a[0] - b[0]).powi(2) + (a[1] - b[1]).powi(2) + (a[2] - b[2]).powi(2)).sqrt();
     let (source, focus) = ([1e-3, -2e-3, -8e-3], [2e-3, 1e-3, 30e-3]);
-    for point in [[3e-3, 1e-3, 12e-3], [-4e-3, 2e-3, 45e-3]] {
+    let mut insides = [false; 2];
+    for point in [[3e-3, 1e-3, 12e-3], [-4e-3, 2e-3, 45e-3], [5e-3, 0.0, 28e-3]] {
+        let focal_length = between(origin, focus);
+        let beyond: f64 = (0..3)
+            .map(|axis| (point[axis] - focus[axis]) * (focus[axis] - origin[axis]) / focal_length)
+            .sum();
+        let spherical = focal_length + beyond.signum() * between(point, focus);
+        let beside = (between(point, focus).powi(2) - beyond.powi(2)).sqrt();
+        let is_within_cone = beyond.abs() > 4.0 * beside;
+        insides[usize::from(is_within_cone)] = true;
         let ways = [
             (point[0] - origin[0]) * 0.2_f64.sin() * 0.1_f64.cos() - (point[1] - origin[1]) * 0.1_f64.sin()
                 + (point[2] - origin[2]) * 0.2_f64.cos() * 0.1_f64.cos(),
             between(point, source) - between(origin, source),
-            between(origin, focus)
-                + if point[2] < 30e-3 {
-                    -between(point, focus)
-                } else {
-                    between(point, focus)
-                },
+            spherical,
             between(point, uneven(17)),
+            if beyond.abs() < 4e-3 {
+                focal_length + beyond
+            } else {
+                spherical
+            },
+            if is_within_cone {
+                spherical
+            } else {
+                focal_length + beyond * 17.0_f64.sqrt() / 4.0
+            },
         ];
         let (geometry, _) = acquisition.geometry(&one_voxel(point), &Reception::default()).unwrap();
         for (index, way) in ways.iter().enumerate() {
@@ -211,6 +238,7 @@ fn every_wave_and_an_uneven_probe_written_out() {
             }
         }
     }
+    assert_eq!(insides, [true; 2], "points inside and outside the cone");
 }
 
 #[test]
@@ -232,7 +260,7 @@ fn the_phase_counts_from_the_transmit() {
     let (_, options) = acquisition
         .geometry(&one_voxel([1e-3, 0.0, 22e-3]), &Reception::default())
         .unwrap();
-    assert_eq!((options.phase_per_sample, options.phase_offsets), (0.0, vec![0.0; 4]));
+    assert_eq!((options.phase_per_sample, options.phase_offsets), (0.0, vec![0.0; 6]));
 }
 
 #[test]

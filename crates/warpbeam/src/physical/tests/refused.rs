@@ -83,12 +83,30 @@ fn transmits() {
     check(
         second(Wave::Focused {
             focus_m: [f64::INFINITY, 0.0, 0.0],
+            near_focus: NearFocus::Spherical,
         }),
         "a focused wave's focus_m at [0] is inf; it must be finite",
     );
     check(
-        second(Wave::Focused { focus_m: [0.0; 3] }),
+        second(Wave::Focused {
+            focus_m: [0.0; 3],
+            near_focus: NearFocus::Spherical,
+        }),
         "the distance of a focus from its transmit's origin is 0; it must be positive and finite",
+    );
+    let near_focus = |near_focus| {
+        second(Wave::Focused {
+            focus_m: [0.0, 0.0, 30e-3],
+            near_focus,
+        })
+    };
+    check(
+        near_focus(NearFocus::Hybrid { margin_m: -1e-3 }),
+        "a hybrid focus's margin_m is -0.001; it must be positive and finite",
+    );
+    check(
+        near_focus(NearFocus::Unified { f_number: 0.0 }),
+        "a unified focus's f_number is 0; it must be positive and finite",
     );
     check(
         second(Wave::SyntheticAperture { element: 128 }),
