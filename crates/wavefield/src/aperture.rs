@@ -5,8 +5,8 @@ use cuda_std::math::Real;
 
 /// A window over the receive aperture, from its centre (u = 0) to its edge (u = 1); 0 outside.
 ///
-/// All of them are `edge + (1 − edge) · sin²(π/2 · min(1, (1 − u) / taper))`: small weights near the edge are small numbers
-/// from the start, not what is left of a sum of large ones.
+/// All of them are `edge + (1 − edge) · cos²(π/2 · max(0, u − flat) / (1 − flat))`: small weights near the edge are squares
+/// of small numbers, not what is left of a sum of large ones.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Window {
     /// 1 everywhere.
@@ -28,6 +28,8 @@ pub enum Window {
 pub struct Aperture<R> {
     /// Half-aperture per depth, `1 / (2 F)`; 0 uses all elements.
     pub half_width_per_depth: R,
+    /// Where the taper begins, as a part of the half-aperture.
+    pub flat: R,
     /// How many times the taper goes into the half-aperture; 0 for none.
     pub tapers: R,
     /// The weight at the edge.
@@ -39,14 +41,15 @@ pub struct Aperture<R> {
 impl<R: Real> Aperture<R> {
     /// The aperture of an f-number (0: all elements), a window, and elements that hear with a power of the cosine.
     pub fn new(f_number: f64, window: Window, directivity_exponent: f64) -> Self {
-        let (tapers, edge) = match window {
-            Window::Boxcar | Window::Tukey { taper: 0.0 } => (0.0, 1.0),
-            Window::Hann => (1.0, 0.0),
-            Window::Hamming => (1.0, 0.08),
-            Window::Tukey { taper } => (1.0 / taper, 0.0),
+        let (flat, tapers, edge) = match window {
+            Window::Boxcar | Window::Tukey { taper: 0.0 } => (1.0, 0.0, 1.0),
+            Window::Hann => (0.0, 1.0, 0.0),
+            Window::Hamming => (0.0, 1.0, 0.08),
+            Window::Tukey { taper } => (1.0 - taper, 1.0 / taper, 0.0),
         };
         Self {
             half_width_per_depth: R::from_f64(if f_number == 0.0 { 0.0 } else { 0.5 / f_number }),
+            flat: R::from_f64(flat),
             tapers: R::from_f64(tapers),
             edge: R::from_f64(edge),
             directivity_exponent: R::from_f64(directivity_exponent),
@@ -71,12 +74,17 @@ impl<R: Real> Aperture<R> {
         if self.tapers == R::ZERO {
             return R::ONE;
         }
-        let from_edge = (half_width - lateral_squared.sqrt()) * self.tapers;
-        // An element on a voxel in an aperture without width: 0/0, and heard.
-        let tapered = from_edge.divide(half_width);
-        let tapered = if tapered < R::ONE { tapered } else { R::ONE };
-        let (_, sine) = (tapered * (R::HALF * R::HALF)).cos_sin_turn();
-        self.edge + (R::ONE - self.edge) * (sine * sine)
+        let lateral = lateral_squared.sqrt();
+        // Positive only where the half-width is.
+        let beyond = lateral - self.flat * half_width;
+        if beyond > R::ZERO {
+            let tapered = (beyond * self.tapers).divide(half_width);
+            let tapered = if tapered < R::ONE { tapered } else { R::ONE };
+            let (cosine, _) = (tapered * (R::HALF * R::HALF)).cos_sin_turn();
+            (R::ONE - self.edge).mul_add(cosine * cosine, self.edge)
+        } else {
+            R::ONE
+        }
     }
 }
 

@@ -33,13 +33,11 @@ const DYNAMIC_RANGE_DB: f64 = 30.0;
 pub(super) fn run(backend: &Backend, folder: &Path) -> anyhow::Result<()> {
     let mut stages = Stages::default();
     let scanner = scanner()?;
-    let n_lines = (scanner.n_frames * scanner.probe.n_elements()) as u64;
+    let n_events = (scanner.n_frames * scanner.sources_m.len()) as u64;
     let scatterers = scatterers();
-    let data = stages.run(
-        "simulate",
-        n_lines,
-        |bar| Ok(scanner.record(&scatterers, || bar.inc(1))),
-    )?;
+    let data = stages.run("simulate", n_events, |bar| {
+        scanner.record(backend, &scatterers, || bar.inc(1))
+    })?;
 
     let lateral_m = axis(1e-3 * LATERAL_MM[0], 1e-3 * LATERAL_MM[1], LATERAL_VOXELS)?;
     let depth_m = axis(1e-3 * DEPTH_MM[0], 1e-3 * DEPTH_MM[1], DEPTH_VOXELS)?;
@@ -171,7 +169,7 @@ mod tests {
             velocity_m_s: [0.0, 0.0, -0.05],
             amplitude: 1.0,
         };
-        let data = scanner.record(&[point], || ());
+        let data = scanner.record(&Backend::cpu(), &[point], || ()).unwrap();
         let grid = Grid::cartesian(&x_m, &y_m, &z_m).unwrap();
         let plan = DasPlan::for_acquisition(&Backend::cpu(), &acquisition(&scanner), &grid, &Reception::default());
         let volumes = plan.unwrap().run(data.view()).unwrap();

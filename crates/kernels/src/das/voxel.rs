@@ -416,17 +416,17 @@ instances! {
     i16 {
         das_voxel_i16_nearest_items das_voxel_i16_nearest_item das_voxel_i16_nearest_transmits: One ONE, 63 43 63;
         das_voxel_i16_linear_items das_voxel_i16_linear_item das_voxel_i16_linear_transmits: Two TWO, 72 43 72;
-        das_voxel_i16_any_items das_voxel_i16_any_item das_voxel_i16_any_transmits: Any ANY, 96 52 54;
+        das_voxel_i16_any_items das_voxel_i16_any_item das_voxel_i16_any_transmits: Any ANY, 96 51 54;
     }
     F16 {
         das_voxel_f16_nearest_items das_voxel_f16_nearest_item das_voxel_f16_nearest_transmits: One ONE, 64 43 63;
         das_voxel_f16_linear_items das_voxel_f16_linear_item das_voxel_f16_linear_transmits: Two TWO, 72 43 72;
-        das_voxel_f16_any_items das_voxel_f16_any_item das_voxel_f16_any_transmits: Any ANY, 94 52 54;
+        das_voxel_f16_any_items das_voxel_f16_any_item das_voxel_f16_any_transmits: Any ANY, 94 51 54;
     }
     f32 {
         das_voxel_f32_nearest_items das_voxel_f32_nearest_item das_voxel_f32_nearest_transmits: One ONE, 63 43 63;
         das_voxel_f32_linear_items das_voxel_f32_linear_item das_voxel_f32_linear_transmits: Two TWO, 72 43 72;
-        das_voxel_f32_any_items das_voxel_f32_any_item das_voxel_f32_any_transmits: Any ANY, 96 52 54;
+        das_voxel_f32_any_items das_voxel_f32_any_item das_voxel_f32_any_transmits: Any ANY, 96 51 54;
     }
     f64 {
         das_voxel_f64_nearest_items das_voxel_f64_nearest_item das_voxel_f64_nearest_transmits: One ONE, 104 86 109;
@@ -434,19 +434,19 @@ instances! {
         das_voxel_f64_any_items das_voxel_f64_any_item das_voxel_f64_any_transmits: Any ANY, 115 88 92;
     }
     Complex<i16> {
-        das_voxel_ci16_nearest_items das_voxel_ci16_nearest_item das_voxel_ci16_nearest_transmits: One ONE, 72 44 72;
+        das_voxel_ci16_nearest_items das_voxel_ci16_nearest_item das_voxel_ci16_nearest_transmits: One ONE, 71 44 72;
         das_voxel_ci16_linear_items das_voxel_ci16_linear_item das_voxel_ci16_linear_transmits: Two TWO, 80 44 80;
-        das_voxel_ci16_any_items das_voxel_ci16_any_item das_voxel_ci16_any_transmits: Any ANY, 96 57 58;
+        das_voxel_ci16_any_items das_voxel_ci16_any_item das_voxel_ci16_any_transmits: Any ANY, 96 54 58;
     }
     Complex<F16> {
         das_voxel_cf16_nearest_items das_voxel_cf16_nearest_item das_voxel_cf16_nearest_transmits: One ONE, 72 44 71;
         das_voxel_cf16_linear_items das_voxel_cf16_linear_item das_voxel_cf16_linear_transmits: Two TWO, 80 44 80;
-        das_voxel_cf16_any_items das_voxel_cf16_any_item das_voxel_cf16_any_transmits: Any ANY, 96 57 58;
+        das_voxel_cf16_any_items das_voxel_cf16_any_item das_voxel_cf16_any_transmits: Any ANY, 96 54 58;
     }
     Complex<f32> {
-        das_voxel_cf32_nearest_items das_voxel_cf32_nearest_item das_voxel_cf32_nearest_transmits: One ONE, 75 46 72;
-        das_voxel_cf32_linear_items das_voxel_cf32_linear_item das_voxel_cf32_linear_transmits: Two TWO, 96 44 92;
-        das_voxel_cf32_any_items das_voxel_cf32_any_item das_voxel_cf32_any_transmits: Any ANY, 100 56 58;
+        das_voxel_cf32_nearest_items das_voxel_cf32_nearest_item das_voxel_cf32_nearest_transmits: One ONE, 75 46 71;
+        das_voxel_cf32_linear_items das_voxel_cf32_linear_item das_voxel_cf32_linear_transmits: Two TWO, 96 44 90;
+        das_voxel_cf32_any_items das_voxel_cf32_any_item das_voxel_cf32_any_transmits: Any ANY, 100 56 56;
     }
     Complex<f64> {
         das_voxel_cf64_nearest_items das_voxel_cf64_nearest_item das_voxel_cf64_nearest_transmits: One ONE, 124 90 127;
