@@ -1,4 +1,11 @@
 //! Image reconstruction from wave data at the speed of the hardware.
+//!
+//! With the feature `tracing`, plans, runs, operations and transfers are spans of the crate `tracing`, target `warpbeam`.
+//! NVIDIA's crate `nvtx` has a layer (`nvtx::tracing::NvtxLayer`) that shows such spans as ranges in Nsight Systems. What is
+//! queued on a GPU may go on after its span.
+
+#[macro_use]
+mod range;
 
 pub mod das;
 pub mod device;

@@ -113,6 +113,7 @@ impl<T: Sample> DasPlan<T> {
     /// What [`DasGeometry::validate`] refuses, options outside their ranges, and a device that has no room for the
     /// geometry or fails; [`Error::Unsupported`] for an algorithm that does not take the sample type.
     pub fn new(backend: &Backend, geometry: &DasGeometry, options: &DasOptions) -> Result<Self> {
+        range!("das plan");
         geometry.validate()?;
         options.validate(geometry.n_transmits())?;
         refuse_what_does_not_go_together::<T>(options)?;
@@ -161,6 +162,7 @@ impl<T: Sample> DasPlan<T> {
     /// samples a channel, [`Error::OutOfMemory`] where not even one batch item and one voxel fit or the result does not
     /// fit on the host, and what the device reports.
     pub fn run<D: Dimension>(&self, data: ArrayView<'_, T, D>) -> Result<ArrayD<T::Sum>> {
+        range!("das");
         let data = data.into_dyn();
         let (view, output_shape) = self.data_view(data.view())?;
         let n_batch = view.shape()[0];
@@ -278,6 +280,7 @@ impl<T: Sample> DasPlan<T> {
         output: &mut Tensor<T::Sum>,
         stream: &Stream,
     ) -> Result<()> {
+        range!("das");
         self.backend.expect("the channel data", data.backend())?;
         self.backend.expect("the output", output.backend())?;
         self.backend.expect("the stream", stream.backend())?;

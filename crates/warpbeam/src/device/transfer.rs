@@ -36,6 +36,7 @@ impl<T: Element> Tensor<T> {
     /// [`Error::ShapeMismatch`]; [`DeviceError::NotContiguous`] when the tensor is not contiguous, [`DeviceError`] also
     /// when the copy fails, or work before it.
     pub fn copy_from_array<D: Dimension>(&mut self, array: &ArrayRef<T, D>) -> Result<()> {
+        range!("upload");
         self.expect_shape("the array to copy from", array.shape())?;
         self.expect_contiguous("the tensor to copy to")?;
         if let Some(values) = array.as_slice() {
@@ -63,6 +64,7 @@ impl<T: Element> Tensor<T> {
     /// [`Error::ShapeMismatch`]; [`Error::OutOfMemory`] when the host has no room for a copy in between, which device
     /// memory with gaps needs; [`DeviceError`] when the copy fails, or work before it.
     pub fn copy_to_array<D: Dimension>(&self, array: &mut ArrayRef<T, D>) -> Result<()> {
+        range!("download");
         self.expect_shape("the array to copy to", array.shape())?;
         if self.is_contiguous()
             && let Some(values) = array.as_slice_mut()

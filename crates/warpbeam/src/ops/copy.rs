@@ -39,6 +39,7 @@ pub fn contiguous_copy_into<'a, T: Element>(
     output: &mut Tensor<T>,
     stream: &Stream,
 ) -> Result<()> {
+    range!("contiguous copy");
     let input = input.into();
     expect_axes("the tensor to copy", input.shape())?;
     expect_shape("the output", input.shape(), output.shape())?;
@@ -150,6 +151,7 @@ pub fn contiguous_copy_as_into<'a, T: ConvertTo<U>, U: Element>(
     output: &mut Tensor<U>,
     stream: &Stream,
 ) -> Result<()> {
+    range!("converting copy");
     let input = input.into();
     expect_axes("the tensor to copy", input.shape())?;
     expect_shape("the output", input.shape(), output.shape())?;

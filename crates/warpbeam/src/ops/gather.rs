@@ -43,6 +43,7 @@ pub fn gather_into<'a, T: Element>(
     output: &mut Tensor<T>,
     stream: &Stream,
 ) -> Result<()> {
+    range!("gather");
     let input = input.into();
     let shape = gathered_shape(&input, axis, indices)?;
     expect_shape("the output", &shape, output.shape())?;

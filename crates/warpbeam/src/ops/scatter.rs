@@ -119,6 +119,7 @@ pub fn scatter_into<'a, T: Element>(
     output: &mut Tensor<T>,
     stream: &Stream,
 ) -> Result<()> {
+    range!("scatter");
     let input = input.into();
     plan.check(&input, axis, output, stream)?;
     #[cfg(feature = "cuda")]
@@ -153,6 +154,7 @@ pub fn scatter_add_into<'a, T: Summand>(
     output: &mut Tensor<T>,
     stream: &Stream,
 ) -> Result<()> {
+    range!("scatter add");
     let input = input.into();
     plan.check(&input, axis, output, stream)?;
     #[cfg(feature = "cuda")]
