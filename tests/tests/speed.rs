@@ -1,14 +1,16 @@
-//! Bytes a second of copies against a plain copy on the same device in the same run: a program of its own, because what
-//! runs beside it would count.
+//! Speeds against each other on the same device in the same run: bytes a second of copies against a plain copy, free points
+//! against a grid. A program of its own, because what runs beside it would count.
 
+use half::f16;
 use integration_tests::backends;
-use ndarray::Array1;
+use ndarray::{Array1, Array2, ArrayD, Axis};
+use num_complex::Complex;
 use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 use warpbeam::ops::{
     ConvertTo, Indices, ScatterPlan, contiguous_copy_as_into, contiguous_copy_into, gather_into, scatter_into,
 };
-use warpbeam::{Backend, Element, Result, Stream, Tensor};
+use warpbeam::{Algorithm, Backend, DasGeometry, DasOptions, DasPlan, Element, Result, Stream, Tensor};
 
 /// Bytes of the arrays that are copied.
 const BYTES: usize = 1 << 29;
@@ -141,10 +143,49 @@ impl Bench {
     }
 }
 
+/// Voxels of a grid, `(voxel, 3)`, a sample apart, in front of a matrix probe of 32 × 32 elements.
+fn volume(side: usize) -> (Array2<f64>, Array2<f64>) {
+    let voxels = Array2::from_shape_fn((side * side * side, 3), |(voxel, axis)| match axis {
+        0 => (voxel % side) as f64 - side as f64 / 2.0,
+        1 => (voxel / side % side) as f64 - side as f64 / 2.0,
+        _ => 200.0 + (voxel / side / side) as f64,
+    });
+    let elements = Array2::from_shape_fn((1024, 3), |(element, axis)| match axis {
+        0 => 2.0 * (element % 32) as f64 - 31.0,
+        1 => 2.0 * (element / 32) as f64 - 31.0,
+        _ => 0.0,
+    });
+    (voxels, elements)
+}
+
+/// Milliseconds of 64 frames by windows, for voxels in the order given.
+fn window_ms(backend: &Backend, voxels: &Array2<f64>, shape: &[usize], elements: &Array2<f64>) -> f64 {
+    let per_voxel = [&[1], shape].concat();
+    let depths = voxels.column(2).to_owned();
+    let positions = voxels.clone().into_shape_with_order([shape, &[3]].concat()).unwrap();
+    let geometry = DasGeometry {
+        element_positions: elements.clone(),
+        voxel_positions: positions,
+        transmit_offsets: depths.into_shape_with_order(per_voxel.clone()).unwrap(),
+        transmit_weights: ArrayD::ones(per_voxel),
+        ..DasGeometry::default()
+    };
+    let options = DasOptions {
+        algorithm: Algorithm::Window,
+        phase_per_sample: 1.0,
+        ..DasOptions::default()
+    };
+    let stream = backend.stream().unwrap();
+    let plan = DasPlan::<Complex<f16>>::new(backend, &geometry, &options).unwrap();
+    let data = Tensor::zeros(backend, &[64, 1024, 1, 640]).unwrap();
+    let mut image = Tensor::zeros(backend, &[&[64], shape].concat()).unwrap();
+    let bytes = data.len() * size_of::<Complex<f16>>();
+    let rate = rate(&stream, bytes, || plan.run_into(&data, &mut image, &stream));
+    2.0 * bytes as f64 / rate / 1e9
+}
+
 mod gpu_device {
     use super::*;
-    use half::f16;
-    use num_complex::Complex;
 
     /// One after the other.
     static DEVICE: Mutex<()> = Mutex::new(());
@@ -184,6 +225,21 @@ mod gpu_device {
         bench.convert::<f32, f16>(&channel_data, &[0, 1, 2, 3]);
         bench.convert::<f64, f32>(&channel_data, &[0, 1, 2, 3]);
         bench.assert_fast_enough();
+    }
+
+    #[test]
+    #[ignore = "needs a GPU: run with --include-ignored where there is one"]
+    fn free_points_are_nearly_as_fast_as_a_grid() {
+        let _alone = DEVICE.lock().unwrap_or_else(PoisonError::into_inner);
+        let backend = backends::gpu();
+        let (voxels, elements) = volume(64);
+        let mut order: Vec<usize> = (0..voxels.nrows()).collect();
+        fastrand::Rng::with_seed(3).shuffle(&mut order);
+        let shuffled = voxels.select(Axis(0), &order);
+        let grid = window_ms(&backend, &voxels, &[64, 64, 64], &elements);
+        let points = window_ms(&backend, &shuffled, &[voxels.nrows()], &elements);
+        println!("64 frames, 64³ voxels, 1024 channels by windows: grid {grid:.2} ms, shuffled points {points:.2} ms");
+        assert!(points < 1.3 * grid, "{points} ms for points, {grid} ms for the grid");
     }
 
     /// Short and odd sides, rows that are not aligned: what there is no wide access for.

@@ -13,6 +13,8 @@ mod cpu;
 mod cuda;
 mod geometry;
 mod options;
+#[cfg(feature = "cuda")]
+mod order;
 mod parts;
 mod plan;
 mod prepared;

@@ -1,6 +1,5 @@
 //! How far apart the delays of neighbouring voxels are.
 
-use super::bricks;
 use super::prepared::Prepared;
 use cuda_std::math::Real;
 
@@ -8,15 +7,14 @@ use cuda_std::math::Real;
 const TILES: usize = 32;
 const CHANNELS: usize = 16;
 
-/// The mean over tiles of `tile_voxels` voxels, as a GPU takes them, and over channels of the samples between the earliest and
+/// The mean over tiles of `tile_voxels` voxels, in the order that a GPU takes them in, and over channels of the samples between the earliest and
 /// the latest delay of a tile, for the first transmit of each voxel.
-pub(super) fn mean_spread<R: Real>(prepared: &Prepared<R>, tile_voxels: usize) -> f64 {
+pub(super) fn mean_spread<R: Real>(prepared: &Prepared<R>, order: Option<&[u32]>, tile_voxels: usize) -> f64 {
     let (n_voxels, n_channels) = (prepared.n_voxels, prepared.elements.len() / 2);
     if n_voxels == 0 || n_channels == 0 || prepared.n_entries == 0 {
         return 0.0;
     }
-    let order = bricks::order(&prepared.grid_shape);
-    let voxel_at = |place: usize| order.as_ref().map_or(place, |order| order[place] as usize);
+    let voxel_at = |place: usize| order.map_or(place, |order| order[place] as usize);
     let n_tiles = n_voxels.div_ceil(tile_voxels);
     let (tiles, channels) = (n_tiles.min(TILES), n_channels.min(CHANNELS));
     let mut sum = 0.0;
@@ -66,7 +64,7 @@ mod tests {
         };
         let prepared = Prepared::<f32>::new(&geometry, &DasOptions::default());
         // From one voxel to the next it is a sample there and back: 24 from the first of 25 to the last.
-        let spread = mean_spread(&prepared, 25);
+        let spread = mean_spread(&prepared, None, 25);
         assert!((spread - 24.0).abs() < 1e-4, "{spread}");
     }
 }

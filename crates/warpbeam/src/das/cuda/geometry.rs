@@ -1,9 +1,9 @@
 //! A plan's geometry on the device, and the blocks of parameters that kernels get of it.
 
 use crate::Result;
+use crate::das::Sample;
 use crate::das::parts::Parts;
 use crate::das::prepared::Prepared;
-use crate::das::{Sample, bricks};
 use crate::device::{Backend, Element, Tensor};
 use cuda_std::Global;
 use kernels::das::geometry::Geometry;
@@ -68,16 +68,15 @@ pub(super) struct DeviceGeometry<T: Sample> {
 }
 
 impl<T: Sample> DeviceGeometry<T> {
-    /// The voxels `range`, and where those are all the order of tiles for the grid.
-    pub(super) fn new(backend: &Backend, prepared: &Prepared<T::Real>, range: Range<usize>) -> Result<Self> {
+    /// The voxels `range`, and in which order they are taken: as they are, where there is none.
+    pub(super) fn new(
+        backend: &Backend,
+        prepared: &Prepared<T::Real>,
+        range: Range<usize>,
+        order: Option<Vec<u32>>,
+    ) -> Result<Self> {
         let pairs =
             |values: &[[T::Real; 2]]| Tensor::from_array(backend, &Array1::from_iter(values.iter().flatten().copied()));
-        let is_whole = range.len() == prepared.n_voxels;
-        let order = if is_whole {
-            bricks::order(&prepared.grid_shape)
-        } else {
-            None
-        };
         Ok(Self {
             elements: pairs(&prepared.elements)?,
             normals: pairs(&prepared.normals)?,

@@ -13,6 +13,7 @@ use self::geometry::{DeviceGeometry, Parameters};
 use self::matrix::MatrixKernels;
 use self::tune::Answers;
 use super::choice::{self, Choice};
+use super::order::order;
 use super::prepared::Prepared;
 use super::sample::Kernels;
 use super::split::{Footprint, Piece, pieces};
@@ -104,15 +105,16 @@ impl<T: Sample> CudaDas<T> {
         let n_voxels = prepared.n_voxels;
         let precision = prepared.precision;
         let geometry_bytes = parameters.voxel_bytes() * n_voxels as u64;
+        let order = order(&prepared);
         let spread_samples = if matches!(options.algorithm, Algorithm::Auto | Algorithm::Window) {
-            mean_spread(&prepared, window::SPREAD_VOXELS)
+            mean_spread(&prepared, order.as_deref(), window::SPREAD_VOXELS)
         } else {
             0.0
         };
         // Half the memory stays for data and output.
         let is_resident = budget(backend, memory_limit_bytes, 0).is_none_or(|budget| geometry_bytes <= budget / 2);
         let geometry = if is_resident {
-            let whole = DeviceGeometry::new(backend, &prepared, 0..n_voxels)?;
+            let whole = DeviceGeometry::new(backend, &prepared, 0..n_voxels, order)?;
             Place::Resident(Box::new(whole))
         } else {
             Place::Host(Box::new(prepared))
@@ -239,7 +241,9 @@ impl<T: Sample> CudaDas<T> {
             let (geometry, within) = match &self.geometry {
                 Place::Resident(geometry) => (&**geometry, range.clone()),
                 Place::Host(prepared) => {
-                    brought = DeviceGeometry::new(&self.backend, prepared, range.clone())?;
+                    let is_whole = range.len() == self.n_voxels;
+                    let order = if is_whole { order(prepared) } else { None };
+                    brought = DeviceGeometry::new(&self.backend, prepared, range.clone(), order)?;
                     (&brought, 0..range.len())
                 }
             };
