@@ -53,6 +53,18 @@ def synchronize():
         xp.cuda.Device().synchronize()
 
 
+def timed(run, warm_up, runs, seconds):
+    """Milliseconds of the runs that count; `run` returns those of one."""
+    for _ in range(warm_up):
+        if run() > 250.0 * seconds:
+            break
+    times = []
+    while len(times) < min(3, runs) or (len(times) < runs and sum(times) < 1e3 * seconds):
+        times.append(run())
+    times.sort()
+    return {"median": times[len(times) // 2], "min": times[0], "max": times[-1], "runs": len(times)}
+
+
 class Case:
     def __init__(self, request):
         self.__dict__.update(request)
@@ -80,15 +92,10 @@ class Case:
         return error
 
     def timed(self, run):
-        """Milliseconds of the runs that count; `run` returns those of one."""
-        for _ in range(self.warm_up):
-            if run() > 250.0 * self.seconds:
-                break
-        times = []
-        while len(times) < min(3, self.runs) or (len(times) < self.runs and sum(times) < 1e3 * self.seconds):
-            times.append(run())
-        times.sort()
-        return {"median": times[len(times) // 2], "min": times[0], "max": times[-1], "runs": len(times)}
+        return timed(run, self.warm_up, self.runs, self.seconds)
+
+    def points(self, n_batch):
+        return self.n_voxels * self.n_channels * self.n_transmits * n_batch
 
 
 def ffdas_variants(case):
@@ -217,25 +224,34 @@ PEERS = [
 PACKAGES = {"mach": "mach-beamform"}
 
 
-def main():
+def version_of(name):
+    """A library's version: its package's, or what it says itself where packages have other names."""
+    try:
+        return importlib.metadata.version(PACKAGES.get(name, name))
+    except importlib.metadata.PackageNotFoundError:
+        return __import__(name).__version__
+
+
+def serve(peers, read):
+    """Answers requests, each read by `read`, with a line a variant of each peer."""
     # What libraries print must not come between the lines.
     lines = os.fdopen(os.dup(1), "w", buffering=1)
     os.dup2(2, 1)
     say = lambda content: print(json.dumps(content), file=lines, flush=True)
 
     present, missing = [], {}
-    for name, modules, variants in PEERS:
+    for name, modules, variants in peers:
         try:
             for module in modules:
                 __import__(module)
-            version = importlib.metadata.version(PACKAGES.get(name, name))
+            version = version_of(name)
             present.append((f"{name}-{version}", variants))
         except Exception as error:
             missing[name] = f"{type(error).__name__}: {error}"
     say({"present": [name for name, _ in present], "missing": missing})
 
     for line in sys.stdin:
-        case = Case(json.loads(line))
+        case = read(json.loads(line))
         for implementation, variants in present:
             try:
                 rows = variants(case)
@@ -245,7 +261,7 @@ def main():
                         row["variant"], run, error, n_batch = next(rows)
                         row["milliseconds"] = case.timed(run)
                         row["relative_error"] = error()
-                        row["points"] = case.n_voxels * case.n_channels * case.n_transmits * n_batch
+                        row["points"] = case.points(n_batch)
                     except StopIteration:
                         break
                     except Exception as failure:
@@ -259,4 +275,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    serve(PEERS, Case)

@@ -10,6 +10,7 @@ mod figures;
 mod geometry;
 mod machine;
 mod measure;
+mod operations;
 mod peers;
 mod profile;
 mod reference;
@@ -26,12 +27,13 @@ mod flags {
     use super::PathBuf;
 
     xflags::xflags! {
-        /// Measures delay-and-sum.
+        /// Measures delay-and-sum and the operations around it.
         cmd bench {
             /// Times cases and adds the figures to the results file of this device.
             default cmd time {
-                /// Cases, separated by commas: a standard case, a sweep (ex64/batch) or a point of one (ex64/batch=16).
-                /// Default: all standard cases and sweeps that the device does in seconds.
+                /// Cases, separated by commas: a standard case, a sweep (ex64/batch), a point of one (ex64/batch=16), or
+                /// `operations` for those beside delay-and-sum. Default: all standard cases and sweeps that the device
+                /// does in seconds, on a GPU the operations too.
                 optional --case names: String
                 /// Algorithms, separated by commas: voxel, frame, batch, distinct, window, auto (default: all but
                 /// auto).

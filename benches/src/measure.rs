@@ -126,27 +126,7 @@ fn runs<T: Element>(
 ) -> warpbeam::Result<(Vec<Duration>, u64)> {
     let plan = DasPlan::<T>::new(job.backend, &job.geometry, options)?;
     let mut output = Tensor::<T::Sum>::zeros(job.backend, image.shape())?;
-    let mut run = || -> warpbeam::Result<Duration> {
-        let start = job.stream.record()?;
-        plan.run_into(data, &mut output, job.stream)?;
-        let end = job.stream.record()?;
-        end.synchronize()?;
-        end.elapsed_since(&start)
-    };
-    for _ in 0..job.limits.warm_up {
-        if run()? > job.limits.time / 4 {
-            break;
-        }
-    }
-    let mut times = Vec::new();
-    let mut spent = Duration::ZERO;
-    let fewest = FEWEST_RUNS.min(job.limits.runs);
-    while times.len() < fewest || (times.len() < job.limits.runs && spent < job.limits.time) {
-        let time = run()?;
-        spent += time;
-        times.push(time);
-    }
-    times.sort_unstable();
+    let times = timed(job.stream, job.limits, || plan.run_into(data, &mut output, job.stream))?;
     if options.algorithm == Algorithm::Auto && job.backend.is_cuda() {
         // What the rule chose from.
         for DasTiming { name, time } in plan.time(data, job.stream)? {
@@ -155,4 +135,34 @@ fn runs<T: Element>(
     }
     output.copy_to_array(image)?;
     Ok((times, plan.points(job.case.n_batch)))
+}
+
+/// The times between two events around what `run` queues, ascending.
+pub(crate) fn timed(
+    stream: &Stream,
+    limits: Limits,
+    mut run: impl FnMut() -> warpbeam::Result<()>,
+) -> warpbeam::Result<Vec<Duration>> {
+    let mut time = || -> warpbeam::Result<Duration> {
+        let start = stream.record()?;
+        run()?;
+        let end = stream.record()?;
+        end.synchronize()?;
+        end.elapsed_since(&start)
+    };
+    for _ in 0..limits.warm_up {
+        if time()? > limits.time / 4 {
+            break;
+        }
+    }
+    let mut times = Vec::new();
+    let mut spent = Duration::ZERO;
+    let fewest = FEWEST_RUNS.min(limits.runs);
+    while times.len() < fewest || (times.len() < limits.runs && spent < limits.time) {
+        let time = time()?;
+        spent += time;
+        times.push(time);
+    }
+    times.sort_unstable();
+    Ok(times)
 }

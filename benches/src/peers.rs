@@ -1,10 +1,10 @@
 //! Other libraries on the same cases: a Python program beside this one, asked case by case.
 //!
-//! `benches/peers/das.py` says how each is timed. It stays alive between cases, so that a case costs no start-up, and
+//! `benches/peers/das.py` and `operations.py` say how each is timed. A program stays alive between cases, so that a case costs no start-up, and
 //! works only while this program waits.
 
-use crate::cases::Case;
 use crate::measure::{Job, Limits};
+use crate::operations::{Expected, Operation};
 use crate::reference::Compared;
 use crate::results::{Milliseconds, Run};
 use anyhow::{Context, bail};
@@ -16,7 +16,11 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use tempfile::TempDir;
 
-const PROGRAM: &str = include_str!("../peers/das.py");
+/// The programs; the second imports the first.
+const PROGRAMS: [(&str, &str); 2] = [
+    ("das.py", include_str!("../peers/das.py")),
+    ("operations.py", include_str!("../peers/operations.py")),
+];
 
 /// Most relative error of a peer's row that counts: those that store 16 bits are about 5e-4 off.
 const MOST_ERROR: f64 = 5e-3;
@@ -54,6 +58,17 @@ struct Request<'a> {
     seconds: f64,
 }
 
+#[derive(Serialize)]
+struct OperationRequest<'a> {
+    operation: &'a str,
+    sizes: Vec<usize>,
+    indices: &'a [usize],
+    values: &'a [[f64; 2]],
+    warm_up: usize,
+    runs: usize,
+    seconds: f64,
+}
+
 #[derive(Deserialize)]
 #[serde(untagged)]
 enum Reply {
@@ -78,13 +93,14 @@ struct Row {
 }
 
 impl Peers {
-    /// Starts the program and tells which libraries are there; `None` if there is none.
-    pub(crate) fn start() -> anyhow::Result<Option<Self>> {
+    /// Starts a program and tells which libraries are there; `None` if there is none.
+    pub(crate) fn start(program: &str) -> anyhow::Result<Option<Self>> {
         let folder = tempfile::tempdir()?;
-        let script = folder.path().join("das.py");
-        fs::write(&script, PROGRAM)?;
+        for (name, text) in PROGRAMS {
+            fs::write(folder.path().join(name), text)?;
+        }
         let mut child = Command::new("python3")
-            .arg(&script)
+            .arg(folder.path().join(program))
             // JAX would take most of the device's memory for itself.
             .env("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
             .stdin(Stdio::piped())
@@ -136,9 +152,38 @@ impl Peers {
             runs,
             seconds: time.as_secs_f64(),
         };
-        let request = serde_json::to_string(&request)? + "\n";
+        let request = serde_json::to_string(&request)?;
+        self.ask(&request, |row| row.checked("das", &case.name))
+    }
+
+    /// Times all peers on an operation, as [`Peers::time`].
+    pub(crate) fn time_operation(
+        &mut self,
+        operation: &Operation,
+        limits: Limits,
+        expected: &Expected,
+    ) -> anyhow::Result<Vec<Run>> {
+        let case = operation.case();
+        let request = OperationRequest {
+            operation: operation.name,
+            sizes: case.split('x').map(str::parse).collect::<Result<_, _>>()?,
+            indices: &expected.indices,
+            values: &expected.values,
+            warm_up: limits.warm_up,
+            runs: limits.runs,
+            seconds: limits.time.as_secs_f64(),
+        };
+        let request = serde_json::to_string(&request)?;
+        self.ask(&request, |mut row| {
+            row.points = operation.points();
+            row.checked(operation.name, &case)
+        })
+    }
+
+    /// Sends a request and keeps the rows that `check` does not drop.
+    fn ask(&mut self, request: &str, check: impl Fn(Row) -> Option<Run>) -> anyhow::Result<Vec<Run>> {
         self.requests
-            .write_all(request.as_bytes())
+            .write_all(format!("{request}\n").as_bytes())
             .context("the peers' program has ended")?;
         let mut rows = Vec::new();
         loop {
@@ -151,7 +196,7 @@ impl Peers {
                 } => {
                     println!("  {implementation:<14} {variant:<18} failed: {failed}");
                 }
-                Reply::Row(row) => rows.extend(row.checked(case)),
+                Reply::Row(row) => rows.extend(check(row)),
             }
         }
     }
@@ -186,7 +231,7 @@ impl Drop for Peers {
 
 impl Row {
     /// The row, if its result is right.
-    fn checked(self, case: &Case) -> Option<Run> {
+    fn checked(self, operation: &str, case: &str) -> Option<Run> {
         let round = |milliseconds: f64| (milliseconds * 1e3).round() / 1e3;
         let Milliseconds { median, min, max, runs } = self.milliseconds;
         let milliseconds = Milliseconds {
@@ -196,7 +241,8 @@ impl Row {
             runs,
         };
         let run = Run::new(
-            &case.name,
+            operation,
+            case,
             &self.implementation,
             &self.variant,
             milliseconds,
@@ -232,12 +278,11 @@ mod tests {
                 "milliseconds": {{"median": 1.23456, "min": 1, "max": 2, "runs": 3}}}}"#
             )
         };
-        let case = crate::cases::EX16;
         for (error, counts) in [("1e-4", true), ("0.9", false)] {
             let Reply::Row(row) = parse(&line(error)).unwrap() else {
                 panic!("not a row")
             };
-            let run = row.checked(&case);
+            let run = row.checked("das", "ex16");
             assert_eq!(run.is_some(), counts);
             assert!(run.is_none_or(|run| run.case == "ex16" && (run.milliseconds.median - 1.235).abs() < 1e-9));
         }

@@ -56,7 +56,7 @@ pub(crate) const OURS: &str = "warpbeam";
 
 impl Run {
     /// A row of ours.
-    pub(crate) fn ours(case: &str, variant: &str, measured: &Measured) -> Self {
+    pub(crate) fn ours(operation: &str, case: &str, variant: &str, measured: &Measured) -> Self {
         let milliseconds = |index: usize| (measured.times[index].as_secs_f64() * 1e6).round() / 1e3;
         let runs = measured.times.len();
         let milliseconds = Milliseconds {
@@ -66,6 +66,7 @@ impl Run {
             runs,
         };
         Self::new(
+            operation,
             case,
             OURS,
             variant,
@@ -77,6 +78,7 @@ impl Run {
 
     /// A row of any implementation, measured by this program now.
     pub(crate) fn new(
+        operation: &str,
         case: &str,
         implementation: &str,
         variant: &str,
@@ -85,7 +87,7 @@ impl Run {
         relative_error: f64,
     ) -> Self {
         Self {
-            operation: "das".to_owned(),
+            operation: operation.to_owned(),
             case: case.to_owned(),
             implementation: implementation.to_owned(),
             variant: variant.to_owned(),
@@ -243,7 +245,7 @@ pub(crate) mod tests {
         Run {
             date: Some("2026-01-01".into()),
             commit: Some("0123abcd".into()),
-            ..Run::new(case, implementation, variant, milliseconds, 1_000_000_000, 1e-5)
+            ..Run::new("das", case, implementation, variant, milliseconds, 1_000_000_000, 1e-5)
         }
     }
 

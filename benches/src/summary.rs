@@ -32,22 +32,22 @@ pub(crate) fn print_run(run: &Run) {
     );
 }
 
-/// The fastest row of a family for a case, by points a second.
-pub(crate) fn best<'a>(results: &'a Results, case: &str, family: &str) -> Option<&'a Run> {
+/// The fastest row of a family for a case of an operation, by points a second.
+pub(crate) fn best<'a>(results: &'a Results, operation: &str, case: &str, family: &str) -> Option<&'a Run> {
     let rows = results
         .runs
         .iter()
-        .filter(|run| run.operation == "das" && run.case == case && run.family() == family);
+        .filter(|run| run.operation == operation && run.case == case && run.family() == family);
     rows.max_by(|a, b| a.throughput().total_cmp(&b.throughput()))
 }
 
-/// The families of a results file other than ours, in the order of their first rows.
-pub(crate) fn peers(results: &Results) -> Vec<&str> {
+/// The families other than ours in the rows of some operations, in the order of their first.
+pub(crate) fn peers<'a>(results: &'a Results, is_of: impl Fn(&str) -> bool) -> Vec<&'a str> {
     let mut families = Vec::new();
     for run in results
         .runs
         .iter()
-        .filter(|run| run.operation == "das" && run.implementation != OURS)
+        .filter(|run| is_of(&run.operation) && run.implementation != OURS)
     {
         if !families.contains(&run.family()) {
             families.push(run.family());
@@ -57,10 +57,12 @@ pub(crate) fn peers(results: &Results) -> Vec<&str> {
 }
 
 /// Prints best against best.
-pub(crate) fn print_ratios(results: &Results, case: &str) {
-    let Some(ours) = best(results, case, OURS) else { return };
-    for family in peers(results) {
-        if let Some(theirs) = best(results, case, family) {
+pub(crate) fn print_ratios(results: &Results, operation: &str, case: &str) {
+    let Some(ours) = best(results, operation, case, OURS) else {
+        return;
+    };
+    for family in peers(results, |other| other == operation) {
+        if let Some(theirs) = best(results, operation, case, family) {
             println!(
                 "  best to best: {} is {:.2} times as fast as {} {}",
                 ours.variant,
@@ -88,9 +90,9 @@ mod tests {
         ] {
             results.insert(row("vol", implementation, variant, median));
         }
-        assert_eq!(best(&results, "vol", OURS).unwrap().variant, "b");
-        assert_eq!(best(&results, "vol", "mach").unwrap().variant, "f32");
-        assert!(best(&results, "disk", OURS).is_none());
-        assert_eq!(peers(&results), ["ffdas", "mach"]);
+        assert_eq!(best(&results, "das", "vol", OURS).unwrap().variant, "b");
+        assert_eq!(best(&results, "das", "vol", "mach").unwrap().variant, "f32");
+        assert!(best(&results, "das", "disk", OURS).is_none());
+        assert_eq!(peers(&results, |operation| operation == "das"), ["ffdas", "mach"]);
     }
 }

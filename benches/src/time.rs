@@ -3,16 +3,20 @@
 use crate::cases::{self, Case};
 use crate::machine::{COMMIT, Clocks, Machine};
 use crate::measure::{Job, Limits, Outcome};
+use crate::operations;
 use crate::peers::Peers;
 use crate::results::{File, Results, Run};
 use crate::storage::{self, Choice, Storage};
 use crate::{against, flags, results_folder, summary, sweeps};
 use anyhow::{bail, ensure};
 use std::time::{Duration, Instant};
-use warpbeam::Backend;
+use warpbeam::{Backend, Stream};
 
 /// Most timed runs of a variant.
 const RUNS: usize = 20;
+
+/// The name of the operations beside delay-and-sum among the cases.
+const OPERATIONS: &str = "operations";
 
 /// The cases of `--quick`, on a GPU and on a CPU.
 const QUICK: [&str; 2] = ["ex64,disk", "disk"];
@@ -75,6 +79,12 @@ pub(crate) fn backend(name: Option<&str>) -> anyhow::Result<Backend> {
     }
 }
 
+/// The names of cases but for `operations`, and whether that was among them.
+fn without_operations(names: &str) -> (Option<String>, bool) {
+    let (operations, cases): (Vec<&str>, Vec<&str>) = names.split(',').partition(|name| *name == OPERATIONS);
+    (Some(cases.join(",")), !operations.is_empty())
+}
+
 struct Session {
     backend: Backend,
     file: File,
@@ -88,14 +98,24 @@ impl Session {
         let is_cuda = self.backend.is_cuda();
         let algorithms = storage::algorithms(flags.algorithm.as_deref(), is_cuda)?;
         let quick = flags.quick.then(|| QUICK[usize::from(!is_cuda)]);
-        let chosen = match flags.case.as_deref().or(quick) {
+        let is_all = flags.case.is_none() && !flags.quick;
+        let (named, has_operations) = flags
+            .case
+            .as_deref()
+            .map_or((None, is_all && is_cuda), without_operations);
+        let chosen = match named.as_deref().or(quick) {
+            Some("") => Vec::new(),
             Some(names) => cases::named(names)?,
             None if is_cuda => cases::standard().into_iter().chain(sweeps::for_gpu()).collect(),
             None => cases::small().into_iter().chain(sweeps::for_cpu()).collect(),
         };
         let backend = self.backend.clone();
         let stream = backend.stream()?;
-        let mut peers = if flags.peers { Peers::start()? } else { None };
+        let mut peers = if flags.peers && !chosen.is_empty() {
+            Peers::start("das.py")?
+        } else {
+            None
+        };
         for case in &chosen {
             let is_swept = sweeps::sweep_of(&case.name).is_some();
             let seconds = match (is_swept, flags.quick) {
@@ -124,11 +144,65 @@ impl Session {
                     Err(error) => {
                         println!("  {error:#}");
                         self.faults.push(format!("peers on {}: {error:#}", case.name));
-                        peers = Peers::start()?;
+                        peers = Peers::start("das.py")?;
                     }
                 }
             }
-            summary::print_ratios(&self.file.results, &case.name);
+            summary::print_ratios(&self.file.results, "das", &case.name);
+            self.file.write()?;
+        }
+        drop(peers);
+        if has_operations {
+            self.operations(flags, &stream)?;
+        }
+        Ok(())
+    }
+
+    /// Times the operations beside delay-and-sum, in turn with the peers that have them.
+    fn operations(&mut self, flags: &flags::Time, stream: &Stream) -> anyhow::Result<()> {
+        let limits = Limits {
+            warm_up: 2,
+            runs: flags.runs.unwrap_or(RUNS).max(1),
+            time: Duration::from_millis(500),
+        };
+        let mut peers = if flags.peers {
+            Peers::start("operations.py")?
+        } else {
+            None
+        };
+        for operation in operations::all() {
+            let case = operation.case();
+            println!("\n{} {case}", operation.name);
+            let expected = operation.expected();
+            match operation.time(&self.backend, stream, limits, &expected) {
+                Ok(measured) => {
+                    let run = Run::ours(operation.name, &case, operation.variant(), &measured);
+                    summary::print_run(&run);
+                    if measured.relative_error <= operation.bound() {
+                        self.file.results.insert(run.clone());
+                        self.measured.push(run);
+                    } else {
+                        self.faults.push(format!(
+                            "{} {case} has a relative error of {:.2e}, {:.2e} is allowed: not kept",
+                            operation.name,
+                            measured.relative_error,
+                            operation.bound()
+                        ));
+                    }
+                }
+                Err(error) => self.faults.push(format!("{} {case}: {error:#}", operation.name)),
+            }
+            if let Some(running) = &mut peers {
+                match running.time_operation(&operation, limits, &expected) {
+                    Ok(rows) => rows.into_iter().for_each(|run| self.file.results.insert(run)),
+                    Err(error) => {
+                        self.faults
+                            .push(format!("peers on {} {case}: {error:#}", operation.name));
+                        peers = Peers::start("operations.py")?;
+                    }
+                }
+            }
+            summary::print_ratios(&self.file.results, operation.name, &case);
             self.file.write()?;
         }
         Ok(())
@@ -139,7 +213,7 @@ impl Session {
         let variant = format!("{}-{}", choice.name, storage.name);
         match outcome {
             Outcome::Measured(measured) => {
-                let run = Run::ours(&case.name, &variant, &measured);
+                let run = Run::ours("das", &case.name, &variant, &measured);
                 summary::print_run(&run);
                 let bound = storage.bound(case);
                 if measured.relative_error <= bound {

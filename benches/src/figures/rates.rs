@@ -7,14 +7,17 @@ use crate::summary::{best, peers};
 
 /// Frame rates of the standard cases, if any was timed.
 pub(super) fn figure(results: &Results) -> Option<Figure> {
-    let families: Vec<&str> = [OURS].into_iter().chain(peers(results)).collect();
+    let families: Vec<&str> = [OURS]
+        .into_iter()
+        .chain(peers(results, |operation| operation == "das"))
+        .collect();
     let timed: Vec<_> = cases::small_and_standard()
         .into_iter()
-        .filter(|case| best(results, &case.name, OURS).is_some())
+        .filter(|case| best(results, "das", &case.name, OURS).is_some())
         .collect();
     let frames = |case: &cases::Case, family: &str| {
         let points_a_frame = case.points() as f64 / case.n_batch as f64;
-        best(results, &case.name, family).map(|run| 1e12 * run.throughput() / points_a_frame)
+        best(results, "das", &case.name, family).map(|run| 1e12 * run.throughput() / points_a_frame)
     };
     let series = families.iter().enumerate().map(|(colour, family)| {
         let values = timed.iter().map(|case| frames(case, family)).collect();

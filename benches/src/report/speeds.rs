@@ -7,6 +7,9 @@ use crate::summary::{best, peers};
 use crate::sweeps;
 use std::fmt::Write;
 
+/// Delay-and-sum, as rows call it.
+const DAS: &str = "das";
+
 /// Adds a device's section.
 pub(super) fn write(text: &mut String, device: &Device) -> std::fmt::Result {
     let results = device.results;
@@ -25,11 +28,12 @@ pub(super) fn write(text: &mut String, device: &Device) -> std::fmt::Result {
     best_to_best(text, results, &standard)?;
     throughputs(text, results, &standard)?;
     scaling(text, results, &swept)?;
+    operations(text, results)?;
     rows(text, results)
 }
 
 fn of_das(results: &Results) -> impl Iterator<Item = &Run> {
-    results.runs.iter().filter(|run| run.operation == "das")
+    results.runs.iter().filter(|run| run.operation == DAS)
 }
 
 fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
@@ -44,13 +48,13 @@ fn distinct<'a>(names: impl Iterator<Item = &'a str>) -> Vec<&'a str> {
 
 /// The fastest of each library, and how ours stands to it.
 fn best_to_best(text: &mut String, results: &Results, cases: &[&str]) -> std::fmt::Result {
-    let peers = peers(results);
+    let peers = peers(results, |operation| operation == DAS);
     let mut head = cells(["case", "ours", "ms", "10¹² points/s"]);
     for peer in &peers {
         head.extend([format!("best of {peer}"), "ms".to_owned(), format!("ours to {peer}")]);
     }
     let row = |case: &&str| {
-        let ours = best(results, case, OURS)?;
+        let ours = best(results, DAS, case, OURS)?;
         let mut row = vec![
             (*case).to_owned(),
             ours.variant.clone(),
@@ -58,7 +62,7 @@ fn best_to_best(text: &mut String, results: &Results, cases: &[&str]) -> std::fm
             number(Some(ours.throughput())),
         ];
         for peer in &peers {
-            let theirs = best(results, case, peer);
+            let theirs = best(results, DAS, case, peer);
             row.extend([
                 theirs.map_or_else(|| "–".to_owned(), |run| run.variant.clone()),
                 // The time of all the case's points: a library may have been timed on a part of the frames.
@@ -91,13 +95,7 @@ fn throughputs(text: &mut String, results: &Results, cases: &[&str]) -> std::fmt
     }
     variants.sort_by_key(|(implementation, _)| (*implementation != OURS, *implementation));
     let row = |(implementation, variant): &(&str, &str)| {
-        let cell = |case: &&str| {
-            number(
-                results
-                    .find(["das", case, implementation, variant])
-                    .map(Run::throughput),
-            )
-        };
+        let cell = |case: &&str| number(results.find([DAS, case, implementation, variant]).map(Run::throughput));
         [format!("{implementation} {variant}")]
             .into_iter()
             .chain(cases.iter().map(cell))
@@ -134,7 +132,7 @@ fn scaling(text: &mut String, results: &Results, cases: &[&str]) -> std::fmt::Re
             let cell = |(case, _): &(&str, _)| {
                 number(
                     results
-                        .find(["das", case, OURS, variant])
+                        .find([DAS, case, OURS, variant])
                         .map(|run| run.milliseconds.median),
                 )
             };
@@ -151,6 +149,47 @@ fn scaling(text: &mut String, results: &Results, cases: &[&str]) -> std::fmt::Re
         table::write(text, &head, &rows)?;
     }
     Ok(())
+}
+
+/// The operations beside delay-and-sum, with the fastest of each library.
+fn operations(text: &mut String, results: &Results) -> std::fmt::Result {
+    let others = || results.runs.iter().filter(|run| run.operation != DAS);
+    let peers = peers(results, |operation| operation != DAS);
+    let mut cases: Vec<[&str; 2]> = Vec::new();
+    for run in others() {
+        if !cases.contains(&[&run.operation, &run.case]) {
+            cases.push([&run.operation, &run.case]);
+        }
+    }
+    if cases.is_empty() {
+        return Ok(());
+    }
+    writeln!(text, "\n### Other operations")?;
+    let mut head = cells(["operation, sizes", "type", "ms"]);
+    for peer in &peers {
+        head.extend([format!("{peer} ms"), format!("ours to {peer}")]);
+    }
+    let row = |[operation, case]: &[&str; 2]| {
+        let ours = best(results, operation, case, OURS);
+        let mut row = vec![
+            format!("{operation} {case}"),
+            ours.map_or_else(|| "–".to_owned(), |run| run.variant.clone()),
+            number(ours.map(|run| run.milliseconds.median)),
+        ];
+        for peer in &peers {
+            let theirs = best(results, operation, case, peer);
+            row.extend([
+                number(theirs.map(|run| run.milliseconds.median)),
+                number(
+                    ours.zip(theirs)
+                        .map(|(ours, theirs)| theirs.milliseconds.median / ours.milliseconds.median),
+                ),
+            ]);
+        }
+        row
+    };
+    let rows: Vec<_> = cases.iter().map(row).collect();
+    table::write(text, &head, &rows)
 }
 
 /// Every row of the file.

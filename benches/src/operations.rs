@@ -1,0 +1,270 @@
+//! Operations beside delay-and-sum: a case or two each, timed on the device and checked against direct sums in places.
+//!
+//! Numbers are made by the hash of `data`, positions too, so that the peers' program makes the same.
+
+use crate::data::part;
+use crate::measure::{Limits, Measured, timed};
+use anyhow::Context;
+use ndarray::{Array1, Array2, ArrayD, IxDyn};
+use num_complex::{Complex, Complex64};
+use rayon::prelude::*;
+use warpbeam::ops::{self, GreensPlan, Indices};
+use warpbeam::{Backend, Stream, Tensor};
+
+/// Places of a result that are compared.
+const COMPARED: usize = 64;
+
+/// An operation with its sizes.
+#[derive(Clone, Debug)]
+pub(crate) struct Operation {
+    /// What rows call it.
+    pub(crate) name: &'static str,
+    pub(crate) kind: Kind,
+}
+
+/// What is done.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Kind {
+    /// A dense copy of a transposed matrix, `side` × `side`.
+    Copy { side: usize },
+    /// Every second of `rows` rows of `length` numbers.
+    Gather { rows: usize, length: usize },
+    /// Spherical waves.
+    Greens {
+        sources: usize,
+        frequencies: usize,
+        targets: usize,
+        batch: usize,
+    },
+}
+
+/// All of them.
+pub(crate) fn all() -> Vec<Operation> {
+    let greens = |sources, frequencies, targets, batch| Kind::Greens {
+        sources,
+        frequencies,
+        targets,
+        batch,
+    };
+    [
+        ("contiguous_copy", Kind::Copy { side: 8192 }),
+        (
+            "gather",
+            Kind::Gather {
+                rows: 64,
+                length: 262_144,
+            },
+        ),
+        ("greens", greens(1024, 256, 65_536, 1)),
+        ("greens", greens(4096, 256, 1024, 8)),
+    ]
+    .map(|(name, kind)| Operation { name, kind })
+    .to_vec()
+}
+
+/// Complex numbers from a part of the hash on.
+fn numbers(first: usize, count: usize) -> Vec<Complex<f32>> {
+    let number = |index: usize| Complex::new(part((first + 2 * index) as u64), part((first + 2 * index + 1) as u64));
+    (0..count).into_par_iter().map(number).collect()
+}
+
+fn number(first: usize, index: usize) -> Complex64 {
+    let part = |offset: usize| f64::from(part((first + 2 * index + offset) as u64));
+    Complex64::new(part(0), part(1))
+}
+
+/// Positions within `size` of a point, in metres.
+fn positions(first: usize, count: usize, size_m: [f64; 3], centre_m: [f64; 3]) -> Array2<f64> {
+    Array2::from_shape_fn((count, 3), |(point, axis)| {
+        f64::from(part((first + 3 * point + axis) as u64)) * size_m[axis] + centre_m[axis]
+    })
+}
+
+/// A result in places.
+pub(crate) struct Expected {
+    pub(crate) indices: Vec<usize>,
+    pub(crate) values: Vec<[f64; 2]>,
+}
+
+impl Expected {
+    fn new(length: usize, value: impl Fn(usize) -> Complex64 + Sync) -> Self {
+        let mut random = fastrand::Rng::with_seed(1);
+        let indices: Vec<usize> = (0..COMPARED).map(|_| random.usize(..length)).collect();
+        let values = indices
+            .par_iter()
+            .map(|index| {
+                let value = value(*index);
+                [value.re, value.im]
+            })
+            .collect();
+        Self { indices, values }
+    }
+
+    fn relative_error(&self, got: &ArrayD<Complex<f32>>) -> anyhow::Result<f64> {
+        let got = got.as_slice().context("a dense result")?;
+        let (mut difference, mut norm) = (0.0, 0.0);
+        for (index, [re, im]) in self.indices.iter().zip(&self.values) {
+            let got = got[*index];
+            difference += (f64::from(got.re) - re).powi(2) + (f64::from(got.im) - im).powi(2);
+            norm += re * re + im * im;
+        }
+        Ok((difference / norm).sqrt())
+    }
+}
+
+impl Operation {
+    /// Its sizes, as rows name them.
+    pub(crate) fn case(&self) -> String {
+        let sizes: Vec<usize> = match self.kind {
+            Kind::Copy { side } => vec![side, side],
+            Kind::Gather { rows, length } => vec![rows, length],
+            Kind::Greens {
+                sources,
+                frequencies,
+                targets,
+                batch,
+            } => vec![sources, frequencies, targets, batch],
+        };
+        let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
+        sizes.join("x")
+    }
+
+    /// The type that it is timed with.
+    pub(crate) fn variant(&self) -> &'static str {
+        "c64"
+    }
+
+    /// Numbers of the result times the terms of each.
+    pub(crate) fn points(&self) -> u64 {
+        let points = match self.kind {
+            Kind::Copy { side } => side * side,
+            Kind::Gather { rows, length } => rows / 2 * length,
+            Kind::Greens {
+                sources,
+                frequencies,
+                targets,
+                batch,
+            } => sources * frequencies * targets * batch,
+        };
+        points as u64
+    }
+
+    /// The bound on the relative error.
+    pub(crate) fn bound(&self) -> f64 {
+        match self.kind {
+            Kind::Copy { .. } | Kind::Gather { .. } => 0.0,
+            // 1e-5, and 2⁻²³ of the largest phase: 28 600 a metre, 60 mm.
+            Kind::Greens { .. } => 2.2e-4,
+        }
+    }
+
+    /// The right result in places.
+    pub(crate) fn expected(&self) -> Expected {
+        match self.kind {
+            Kind::Copy { side } => Expected::new(side * side, |at| number(0, at % side * side + at / side)),
+            Kind::Gather { rows, length } => Expected::new(rows / 2 * length, |at| {
+                number(0, at / length * 2 * length + at % length)
+            }),
+            Kind::Greens {
+                sources,
+                frequencies,
+                targets,
+                batch,
+            } => {
+                let scene = Scene::new(sources, frequencies, targets);
+                Expected::new(batch * targets * frequencies, |at| {
+                    let (row, frequency) = (at / frequencies, at % frequencies);
+                    let (item, target) = (row / targets, row % targets);
+                    let wave = |source: usize| {
+                        let square: f64 = (0..3)
+                            .map(|axis| (scene.sources[[source, axis]] - scene.targets[[target, axis]]).powi(2))
+                            .sum();
+                        let (distance, at) = (square.sqrt(), (item * sources + source) * frequencies + frequency);
+                        number(scene.first, at)
+                            * Complex64::from_polar(1.0 / distance, scene.wavenumbers[frequency] * distance)
+                    };
+                    (0..sources).map(wave).sum()
+                })
+            }
+        }
+    }
+
+    /// Times it and compares the result.
+    pub(crate) fn time(
+        &self,
+        backend: &Backend,
+        stream: &Stream,
+        limits: Limits,
+        expected: &Expected,
+    ) -> anyhow::Result<Measured> {
+        let tensor = |first: usize, shape: &[usize]| -> anyhow::Result<Tensor<Complex<f32>>> {
+            let values = numbers(first, shape.iter().product());
+            Ok(Tensor::from_array(
+                backend,
+                &ArrayD::from_shape_vec(IxDyn(shape), values)?,
+            )?)
+        };
+        let (times, output) = match self.kind {
+            Kind::Copy { side } => {
+                let input = tensor(0, &[side, side])?;
+                let mut output = Tensor::zeros(backend, &[side, side])?;
+                let view = input.view().permuted_axes(&[1, 0])?;
+                let times = timed(stream, limits, || {
+                    ops::contiguous_copy_into(view.clone(), &mut output, stream)
+                })?;
+                (times, output)
+            }
+            Kind::Gather { rows, length } => {
+                let input = tensor(0, &[rows, length])?;
+                let rows_taken: Array1<i32> = (0..rows as i32 / 2).map(|row| 2 * row).collect();
+                let indices = Indices::new(backend, &rows_taken, rows)?;
+                let mut output = Tensor::zeros(backend, &[rows / 2, length])?;
+                let times = timed(stream, limits, || {
+                    ops::gather_into(&input, 0, &indices, &mut output, stream)
+                })?;
+                (times, output)
+            }
+            Kind::Greens {
+                sources,
+                frequencies,
+                targets,
+                batch,
+            } => {
+                let scene = Scene::new(sources, frequencies, targets);
+                let plan = GreensPlan::new(backend, &scene.sources, &scene.targets, &scene.wavenumbers)?;
+                let amplitudes = tensor(scene.first, &[batch, sources, frequencies])?;
+                let mut output = Tensor::zeros(backend, &[batch, targets, frequencies])?;
+                let times = timed(stream, limits, || plan.run_into(&amplitudes, &mut output, stream))?;
+                (times, output)
+            }
+        };
+        Ok(Measured {
+            times,
+            points: self.points(),
+            relative_error: expected.relative_error(&output.to_array()?)?,
+        })
+    }
+}
+
+/// Sources in a plane, targets in front of it, wavenumbers around 5 MHz in tissue.
+struct Scene {
+    sources: Array2<f64>,
+    targets: Array2<f64>,
+    wavenumbers: Array1<f64>,
+    /// The first part of the amplitudes.
+    first: usize,
+}
+
+impl Scene {
+    fn new(sources: usize, frequencies: usize, targets: usize) -> Self {
+        let in_f32 = |value: f64| f64::from(value as f32);
+        Self {
+            sources: positions(0, sources, [16e-3, 16e-3, 0.0], [0.0; 3]).mapv(in_f32),
+            targets: positions(3 * sources, targets, [16e-3, 16e-3, 10e-3], [0.0, 0.0, 40e-3]).mapv(in_f32),
+            wavenumbers: (0..frequencies)
+                .map(|frequency| in_f32(20_400.0 * (0.6 + 0.8 * frequency as f64 / frequencies as f64)))
+                .collect(),
+            first: 3 * (sources + targets),
+        }
+    }
+}
