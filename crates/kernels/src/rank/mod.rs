@@ -1,0 +1,275 @@
+//! Products for singular components: a matrix A (m, n) with itself, `G = A Aᴴ`, and a small matrix with it, `Y = P A`.
+//!
+//! | launch | `gram_*` | `gram_add` | `project_*` |
+//! |---|---|---|---|
+//! | block | [`THREADS`] threads: 64 × 64 products | [`THREADS`] threads, a number each | as `gram_*` |
+//! | grid | x: tiles on and above the diagonal; y: parts of the columns | x: numbers of a row; y: rows | x: tiles of rows within tiles of columns |
+//! | shared memory | two buffers of two tiles | none | two buffers of two tiles |
+//! | barriers | one every 128 bytes of a row | none | one every 128 bytes' worth of rows |
+//! | result | the upper triangle of each part | the upper triangle of their sum | every element |
+//!
+//! Products and sums are in double precision for all types: a component 80 dB below the first has a share of 1e-8 in G, and
+//! single precision would leave nothing of it. Products of `f32` are then exact. A complex product is three real ones.
+//! Parts are added in their order, so the same matrix gives the same bits.
+
+mod gram;
+mod number;
+mod product;
+mod project;
+mod tile;
+
+pub use number::{Factor, Number};
+
+use cuda_std::{Global, GlobalMut, Parameters, Resources};
+use product::Fma;
+
+/// Threads of a block.
+pub const THREADS: u32 = 256;
+
+/// Rows and columns of a block's products.
+pub const SIDE: u32 = 64;
+
+/// A matrix, row by row without gaps.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Matrix {
+    /// Its elements by 16 bytes, where every row starts at a multiple of that; otherwise nobody reads them.
+    pub units: Global<[u32; 4]>,
+    /// Its elements by 4 bytes, for rows that do not.
+    pub words: Global<u32>,
+    /// m.
+    pub n_rows: u32,
+    /// 1 where every row starts at a multiple of 16 bytes, otherwise 0.
+    pub is_aligned: u32,
+    /// n.
+    pub n_columns: u64,
+}
+
+/// The parameters of `gram_*`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Gram {
+    /// A.
+    pub matrix: Matrix,
+    /// `(part, m, m)`, complex numbers as two.
+    pub parts: GlobalMut<f64>,
+    /// Columns of a part: whole 128 bytes.
+    pub columns_per_part: u64,
+}
+
+/// The parameters of `gram_add`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct GramAdd {
+    /// `(part, m, m)`, complex numbers as two.
+    pub parts: Global<f64>,
+    /// `(m, m)`.
+    pub output: GlobalMut<f64>,
+    /// m.
+    pub n_rows: u32,
+    /// 1 for real numbers, 2 for complex ones.
+    pub words: u32,
+    /// Parts.
+    pub n_parts: u32,
+}
+
+/// The parameters of `project_*`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Project {
+    /// A.
+    pub matrix: Matrix,
+    /// P in double precision, `(padded_rows, padded_rows)`, zeros from row and column m on.
+    pub small: Global<[u32; 4]>,
+    /// `(row, column)`: Y, or magnitudes of its elements.
+    pub output: GlobalMut<u32>,
+    /// The first column of A that is multiplied: a multiple of 16 bytes.
+    pub first_column: u64,
+    /// The first one after that is not.
+    pub end_column: u64,
+    /// The column of A that is the output's first.
+    pub output_first: u64,
+    /// Columns of the output.
+    pub output_pitch: u64,
+    /// Rows of the output; of magnitudes there may be m + 1, the last one full of 1.
+    pub n_output_rows: u32,
+    /// The next multiple of [`SIDE`].
+    pub padded_rows: u32,
+    /// 1 for magnitudes, 0 for the elements themselves.
+    pub is_magnitude: u32,
+}
+
+// SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
+unsafe impl Parameters for Gram {}
+// SAFETY: as above.
+unsafe impl Parameters for GramAdd {}
+// SAFETY: as above.
+unsafe impl Parameters for Project {}
+
+/// Instances: names, number, engine, registers of either, matrix instructions of either.
+macro_rules! instances {
+    ($($gram:ident, $project:ident: $number:ty, $engine:ty, $gram_registers:literal, $project_registers:literal,
+        $operations:literal;)*) => {
+        cuda_std::kernels! { $(
+            /// Products of all pairs of rows; the numbers' type and how they are multiplied are in the name.
+            $gram(p: $crate::rank::Gram),
+            threads $crate::rank::THREADS, blocks 1,
+            resources cuda_std::Resources {
+                registers: $gram_registers,
+                barriers: 1,
+                warp_operations: 0,
+                matrix_operations: $operations,
+            },
+            {
+                // SAFETY: the launching side's promise.
+                unsafe { $crate::rank::gram::gram::<$number, $engine>(&p) }
+            }
+
+            /// A small matrix with all columns; the numbers' type and how they are multiplied are in the name.
+            $project(p: $crate::rank::Project),
+            threads $crate::rank::THREADS, blocks 1,
+            resources cuda_std::Resources {
+                registers: $project_registers,
+                barriers: 1,
+                warp_operations: 0,
+                matrix_operations: $operations,
+            },
+            {
+                // SAFETY: the launching side's promise.
+                unsafe { $crate::rank::project::project::<$number, $engine>(&p) }
+            }
+        )* }
+    };
+}
+
+/// Products by multiply-adds.
+pub mod fma {
+    use super::Fma;
+    use num_complex::Complex;
+
+    instances! {
+        gram_f32_fma, project_f32_fma: f32, Fma, 255, 255, 0;
+        gram_f64_fma, project_f64_fma: f64, Fma, 255, 255, 0;
+        gram_cf32_fma, project_cf32_fma: Complex<f32>, Fma, 255, 255, 0;
+        gram_cf64_fma, project_cf64_fma: Complex<f64>, Fma, 255, 255, 0;
+    }
+}
+
+/// Products by matrix instructions.
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
+pub mod sm_80 {
+    use super::product::Matrix;
+    use num_complex::Complex;
+
+    instances! {
+        gram_f32_mma, project_f32_mma: f32, Matrix, 255, 255, 64;
+        gram_f64_mma, project_f64_mma: f64, Matrix, 255, 255, 32;
+        gram_cf32_mma, project_cf32_mma: Complex<f32>, Matrix, 255, 255, 96;
+        gram_cf64_mma, project_cf64_mma: Complex<f64>, Matrix, 255, 255, 48;
+    }
+}
+
+cuda_std::kernels! {
+    /// Adds parts.
+    gram_add(p: GramAdd),
+    threads THREADS, blocks 1,
+    resources Resources { registers: 48, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+    {
+        // SAFETY: the launching side's promise.
+        unsafe { gram::add(&p) }
+    }
+}
+
+cuda_std::on_host! {
+    use cuda_std::{Kernel, Launch};
+    use num_complex::Complex;
+
+    /// Blocks that should be there, so that the last ones of every multiprocessor end at about the same time.
+    const ENOUGH_BLOCKS: u64 = 1056;
+
+    /// Columns that pay for a part.
+    const LEAST_COLUMNS: u64 = 512;
+
+    /// How products are made.
+    #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+    pub enum Products {
+        /// By matrix instructions: `sm_80` and later.
+        Matrix,
+        /// By multiply-adds.
+        Fma,
+    }
+
+    /// The kernels for a number.
+    pub trait Instance: Number {
+        /// `gram_*`.
+        fn gram(products: Products) -> Kernel<Gram>;
+
+        /// `project_*`.
+        fn project(products: Products) -> Kernel<Project>;
+
+        /// The launch of `gram_*` for m rows.
+        fn gram_launch(n_rows: u32, n_parts: u32) -> Launch {
+            let n_tiles = n_rows.div_ceil(SIDE);
+            Launch {
+                grid: [n_tiles * (n_tiles + 1) / 2, n_parts, 1],
+                threads: THREADS,
+                shared_bytes: gram::shared_bytes::<Self>(),
+            }
+        }
+
+        /// The launch of `project_*` for so many columns.
+        fn project_launch(padded_rows: u32, n_columns: u64) -> Launch {
+            let blocks = n_columns.div_ceil(u64::from(SIDE)) * u64::from(padded_rows / SIDE);
+            Launch {
+                grid: [u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1],
+                threads: THREADS,
+                shared_bytes: project::shared_bytes::<Self>(),
+            }
+        }
+
+        /// Columns of a part: a rule of the shape alone, so that results do not depend on the device.
+        fn columns_per_part(n_rows: u32, n_columns: u64) -> u64 {
+            let n_tiles = u64::from(n_rows.div_ceil(SIDE));
+            let wanted = ENOUGH_BLOCKS.div_ceil(n_tiles * (n_tiles + 1) / 2);
+            let parts = wanted.min(n_columns / LEAST_COLUMNS).max(1);
+            n_columns.div_ceil(parts).next_multiple_of(u64::from(Self::DEPTH))
+        }
+    }
+
+    macro_rules! instance {
+        ($($number:ty: $gram_mma:ident, $project_mma:ident, $gram_fma:ident, $project_fma:ident;)*) => { $(
+            impl Instance for $number {
+                fn gram(products: Products) -> Kernel<Gram> {
+                    match products {
+                        Products::Matrix => sm_80::$gram_mma,
+                        Products::Fma => fma::$gram_fma,
+                    }
+                }
+                fn project(products: Products) -> Kernel<Project> {
+                    match products {
+                        Products::Matrix => sm_80::$project_mma,
+                        Products::Fma => fma::$project_fma,
+                    }
+                }
+            }
+        )* };
+    }
+
+    instance! {
+        f32: gram_f32_mma, project_f32_mma, gram_f32_fma, project_f32_fma;
+        f64: gram_f64_mma, project_f64_mma, gram_f64_fma, project_f64_fma;
+        Complex<f32>: gram_cf32_mma, project_cf32_mma, gram_cf32_fma, project_cf32_fma;
+        Complex<f64>: gram_cf64_mma, project_cf64_mma, gram_cf64_fma, project_cf64_fma;
+    }
+
+    impl GramAdd {
+        /// The launch.
+        pub fn launch(&self) -> Launch {
+            Launch {
+                grid: [(self.n_rows * self.words).div_ceil(THREADS), self.n_rows, 1],
+                threads: THREADS,
+                shared_bytes: 0,
+            }
+        }
+    }
+}

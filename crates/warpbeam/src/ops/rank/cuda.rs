@@ -1,0 +1,270 @@
+//! The filter on a CUDA device: products there, their decomposition on the host, the projection there.
+//!
+//! The matrix on the device is (short side, long side), rows without gaps: the data as they are, where they lie so.
+
+use super::element::sealed::Number;
+use super::moments::Moments;
+use super::spectrum::Spectrum;
+use super::{Components, MatrixElement, Truncation, cpu};
+use crate::device::{Backend, Cuda, Element, Stream, Tensor, TensorView};
+use crate::ops::{contiguous_copy, contiguous_copy_into};
+use crate::{Error, Result};
+use faer::Mat;
+use kernels::rank::{Gram, GramAdd, Instance, Matrix, Products, Project, SIDE, gram_add};
+use ndarray::{ArrayD, IxDyn};
+use std::ops::Range;
+
+/// The number as kernels know it, and that of its magnitude.
+type Kernels<T> = <T as Number>::Kernels;
+type Magnitude<T> = <T as Number>::Magnitude;
+
+/// Bytes of magnitudes that are on the device at a time.
+const MAGNITUDES_BYTES: usize = 1 << 27;
+
+/// Squares of what may be summed in double precision as it is.
+const LEAST_SQUARE: f64 = 1e-240;
+const MOST_SQUARE: f64 = 1e240;
+
+/// Filters data that are not empty into a contiguous tensor of the same shape; all is on the device of the stream.
+pub(super) fn run<T: MatrixElement>(
+    cuda: &Cuda,
+    input: &TensorView<'_, T>,
+    components: &Components,
+    output: &mut Tensor<T>,
+    stream: &Stream,
+) -> Result<Truncation> {
+    let n_frames = input.shape()[0];
+    let n_space = input.len() / n_frames;
+    let is_wide = n_frames <= n_space;
+    // Space first, frames last: the short side is that of space.
+    let order: Vec<usize> = (1..input.shape().len()).chain([0]).collect();
+    let dense = if !is_wide {
+        Some(contiguous_copy(input.clone().permuted_axes(&order)?, stream)?)
+    } else if input.is_contiguous() {
+        None
+    } else {
+        Some(contiguous_copy(input.clone(), stream)?)
+    };
+    let shape = [n_frames.min(n_space), n_frames.max(n_space)];
+    let view = dense.as_ref().map_or_else(|| input.clone(), Tensor::view);
+    let device = Device {
+        cuda,
+        backend: input.backend(),
+        stream,
+    };
+    let matrix = matrix(&view, shape)?;
+    let products = device.products::<T>(matrix)?;
+    let squares: Vec<f64> = (0..shape[0]).map(|row| T::parts(products[(row, row)])[0]).collect();
+    let largest = squares.iter().fold(0.0, |most: f64, square| most.max(*square));
+    // Squares of single precision are all in range.
+    let needs_scale =
+        size_of::<T>() / T::PARTS == size_of::<f64>() && !(largest > LEAST_SQUARE && largest < MOST_SQUARE);
+    if needs_scale || squares.iter().any(|square| !square.is_finite()) {
+        return on_host(input, components, output, stream);
+    }
+    let spectrum = Spectrum::<T>::new(products.as_ref(), 1.0)?;
+    let kept = components.kept(spectrum.values(), || {
+        let mut moments = Moments::new(spectrum.len());
+        if is_wide {
+            device.add_moments(&spectrum, matrix, &mut moments)?;
+        } else {
+            moments.add::<T>(&spectrum.adjoint_vectors());
+        }
+        Ok(moments.correlations(&spectrum.counts()))
+    })?;
+    let projector = spectrum.projector(&kept);
+    if is_wide {
+        device.project(&projector, matrix, output)?;
+    } else {
+        let mut shape = input.shape().to_vec();
+        shape.rotate_left(1);
+        let mut projection = Tensor::unset(input.backend(), &shape)?;
+        device.project(&projector, matrix, &mut projection)?;
+        let last = shape.len() - 1;
+        let order: Vec<usize> = [last].into_iter().chain(0..last).collect();
+        contiguous_copy_into(projection.view().permuted_axes(&order)?, output, stream)?;
+    }
+    Ok(Truncation {
+        singular_values: spectrum.into_values(),
+        kept,
+    })
+}
+
+/// What needs a scale, or the place of what is not finite.
+fn on_host<T: MatrixElement>(
+    input: &TensorView<'_, T>,
+    components: &Components,
+    output: &mut Tensor<T>,
+    stream: &Stream,
+) -> Result<Truncation> {
+    let data = contiguous_copy(input.clone(), stream)?.to_array()?;
+    let mut filtered = ArrayD::from_elem(IxDyn(data.shape()), <T as bytemuck::Zeroable>::zeroed());
+    let truncation = cpu::run(&data.view(), components, filtered.view_mut())?;
+    output.copy_from_array(&filtered)?;
+    Ok(truncation)
+}
+
+/// A contiguous view as a matrix.
+fn matrix<T: Element>(view: &TensorView<'_, T>, [rows, columns]: [usize; 2]) -> Result<Matrix> {
+    let is_aligned = (columns * size_of::<T>()).is_multiple_of(16) && view.address().is_multiple_of(16);
+    Ok(Matrix {
+        units: if is_aligned {
+            view.global_units()?
+        } else {
+            cuda_std::Global::empty()
+        },
+        words: view.global_units()?,
+        n_rows: u32::try_from(rows).map_err(|_| Error::OutOfRange {
+            what: "the length of the shorter side",
+            value: rows as f64,
+            requirement: "below 2^16 on a GPU",
+        })?,
+        is_aligned: u32::from(is_aligned),
+        n_columns: columns as u64,
+    })
+}
+
+/// Where the work is queued.
+struct Device<'a> {
+    cuda: &'a Cuda,
+    backend: &'a Backend,
+    stream: &'a Stream,
+}
+
+impl Device<'_> {
+    fn engine<N: Instance>(&self) -> Products {
+        if self.cuda.has_kernel(&N::gram(Products::Matrix)) {
+            Products::Matrix
+        } else {
+            Products::Fma
+        }
+    }
+
+    /// `A Aᴴ`.
+    fn products<T: MatrixElement>(&self, matrix: Matrix) -> Result<Mat<T::Wide>> {
+        let sums = self.sums_of_products::<Kernels<T>>(matrix, T::PARTS)?;
+        let count = matrix.n_rows as usize;
+        let part = |row: usize, column: usize, part: usize| sums[(row * count + column) * T::PARTS + part];
+        Ok(Mat::from_fn(count, count, |row, column| {
+            let (low, high) = (row.min(column), row.max(column));
+            let im = if low == high {
+                0.0
+            } else {
+                part(low, high, T::PARTS - 1)
+            };
+            T::from_parts(part(low, high, 0), if row > column { -im } else { im })
+        }))
+    }
+
+    /// The upper triangle of `A Aᴴ`, on the host; waits for it.
+    fn sums_of_products<N: Instance>(&self, matrix: Matrix, words: usize) -> Result<Vec<f64>> {
+        let n_rows = matrix.n_rows;
+        let columns_per_part = N::columns_per_part(n_rows, matrix.n_columns);
+        let n_parts = matrix.n_columns.div_ceil(columns_per_part) as u32;
+        let shape = [n_rows as usize, n_rows as usize, words];
+        let mut parts = Tensor::<f64>::unset(self.backend, &[&[n_parts as usize], &shape[..]].concat())?;
+        let gram = Gram {
+            matrix,
+            parts: parts.global_mut("the parts of the products")?,
+            columns_per_part,
+        };
+        let launch = N::gram_launch(n_rows, n_parts);
+        self.cuda
+            .launch(&N::gram(self.engine::<N>()), launch, gram, self.stream)?;
+        let mut sums = Tensor::<f64>::unset(self.backend, &shape)?;
+        let add = GramAdd {
+            parts: parts.global("the parts of the products")?,
+            output: sums.global_mut("the products")?,
+            n_rows,
+            words: words as u32,
+            n_parts,
+        };
+        self.cuda.launch(&gram_add, add.launch(), add, self.stream)?;
+        Ok(sums.to_array()?.into_raw_vec_and_offset().0)
+    }
+
+    /// A small matrix as kernels take it, with zeros up to `padded` rows and columns.
+    fn small<T: MatrixElement>(&self, small: &Mat<T::Wide>, padded: usize) -> Result<Tensor<f64>> {
+        let mut values = vec![0.0; padded * padded * T::PARTS];
+        for (row, values) in values
+            .chunks_exact_mut(padded * T::PARTS)
+            .enumerate()
+            .take(small.nrows())
+        {
+            for (column, value) in values.chunks_exact_mut(T::PARTS).enumerate().take(small.ncols()) {
+                value.copy_from_slice(&T::parts(small[(row, column)])[..T::PARTS]);
+            }
+        }
+        Tensor::from_array(self.backend, &ndarray::Array1::from_vec(values))
+    }
+
+    /// Queues `P A`.
+    fn project<T: MatrixElement>(&self, small: &Mat<T::Wide>, matrix: Matrix, output: &mut Tensor<T>) -> Result<()> {
+        let padded = matrix.n_rows.next_multiple_of(SIDE);
+        let small = self.small::<T>(small, padded as usize)?;
+        let parameters = Project {
+            matrix,
+            small: small.global_as("the projector")?,
+            output: output.global_units_mut("the output")?,
+            first_column: 0,
+            end_column: matrix.n_columns,
+            output_first: 0,
+            output_pitch: matrix.n_columns,
+            n_output_rows: matrix.n_rows,
+            padded_rows: padded,
+            is_magnitude: 0,
+        };
+        self.queue::<Kernels<T>>(parameters)
+    }
+
+    fn queue<N: Instance>(&self, parameters: Project) -> Result<()> {
+        let n_columns = parameters.end_column - parameters.first_column;
+        let launch = N::project_launch(parameters.padded_rows, n_columns);
+        self.cuda
+            .launch(&N::project(self.engine::<N>()), launch, parameters, self.stream)
+    }
+
+    /// Sums of the magnitudes of `Vᴴ A`, and of their products, over all columns: these are products of rows, too, with a
+    /// row of 1 behind the magnitudes.
+    fn add_moments<T: MatrixElement>(
+        &self,
+        spectrum: &Spectrum<T>,
+        matrix: Matrix,
+        moments: &mut Moments,
+    ) -> Result<()> {
+        let count = spectrum.len();
+        let n_rows = count + 1;
+        let padded = n_rows.next_multiple_of(SIDE as usize);
+        // Magnitudes up to about 1: single precision has no others near its ends.
+        let inverse = 1.0 / spectrum.values()[0].max(f64::MIN_POSITIVE);
+        let vectors = spectrum.adjoint_vectors();
+        let scaled = Mat::from_fn(count, count, |row, column| {
+            let [re, im] = T::parts(vectors[(row, column)]);
+            T::from_parts(re * inverse, im * inverse)
+        });
+        let small = self.small::<T>(&scaled, padded)?;
+        let n_columns = matrix.n_columns as usize;
+        let side = SIDE as usize;
+        let at_once = (MAGNITUDES_BYTES / (n_rows * size_of::<Magnitude<T>>()) / side * side)
+            .clamp(side, n_columns.next_multiple_of(side));
+        for first in (0..n_columns).step_by(at_once) {
+            let columns: Range<usize> = first..n_columns.min(first + at_once);
+            let mut magnitudes = Tensor::<Magnitude<T>>::unset(self.backend, &[n_rows, columns.len()])?;
+            self.queue::<Kernels<T>>(Project {
+                matrix,
+                small: small.global_as("the singular vectors")?,
+                output: magnitudes.global_units_mut("the magnitudes")?,
+                first_column: columns.start as u64,
+                end_column: columns.end as u64,
+                output_first: columns.start as u64,
+                output_pitch: columns.len() as u64,
+                n_output_rows: n_rows as u32,
+                padded_rows: padded as u32,
+                is_magnitude: 1,
+            })?;
+            let of_magnitudes = self::matrix(&magnitudes.view(), [n_rows, columns.len()])?;
+            moments.add_sums(columns.len(), &self.products::<Magnitude<T>>(of_magnitudes)?);
+        }
+        Ok(())
+    }
+}
