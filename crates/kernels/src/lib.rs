@@ -46,6 +46,7 @@ cuda_std::on_host! {
         rates::sm_80::KERNELS,
         das::window::add::KERNELS,
         rank::sm_80::KERNELS,
+        rank::sm_80::few::KERNELS,
         probe::sm_80::KERNELS,
     ];
 }

@@ -5,7 +5,7 @@ use cuda_std::emulator::{Buffer, Options, launch, launch_with};
 use fastrand::Rng;
 use integration_tests::compare::{assert_within, relative_error};
 use integration_tests::random::{between, rng};
-use kernels::rank::{Gram, GramAdd, Instance, Matrix, Products, Project, SIDE};
+use kernels::rank::{FEW, Few, Gram, GramAdd, Instance, Matrix, Products, Project, SIDE};
 use ndarray::{Array2, s};
 use num_complex::{Complex, Complex64};
 
@@ -177,18 +177,7 @@ fn products_of_columns<T: Tested>(products: Products) {
             let padded = n_output_rows.next_multiple_of(SIDE as usize);
             let mut of_small = Array2::zeros([padded, padded]);
             of_small.slice_mut(s![..rows, ..rows]).assign(&small);
-            let words: Vec<u32> = of_small
-                .iter()
-                .flat_map(|value| {
-                    if T::IS_COMPLEX {
-                        <Complex<f64> as Tested>::words(*value)
-                    } else {
-                        <f64 as Tested>::words(*value)
-                    }
-                })
-                .collect();
-            let units: Vec<[u32; 4]> = words.chunks_exact(4).map(|c| [c[0], c[1], c[2], c[3]]).collect();
-            let units = Buffer::new(&units);
+            let units = wide::<T>(&of_small);
             let pitch = end - first;
             let words_of_number = size_of::<T>() / 4 / if is_magnitude && T::IS_COMPLEX { 2 } else { 1 };
             let output = Buffer::filled(u32::MAX, n_output_rows * pitch * words_of_number);
@@ -237,6 +226,97 @@ fn products_of_columns<T: Tested>(products: Products) {
             );
         }
     }
+}
+
+/// A matrix in double precision as kernels read it.
+fn wide<T: Tested>(matrix: &Array2<Complex64>) -> Buffer<[u32; 4]> {
+    let words: Vec<u32> = matrix
+        .iter()
+        .flat_map(|value| {
+            if T::IS_COMPLEX {
+                <Complex<f64> as Tested>::words(*value)
+            } else {
+                <f64 as Tested>::words(*value)
+            }
+        })
+        .collect();
+    Buffer::new(
+        &words
+            .chunks_exact(4)
+            .map(|c| [c[0], c[1], c[2], c[3]])
+            .collect::<Vec<_>>(),
+    )
+}
+
+/// Few components with all columns, added to the matrix and not.
+fn few_components<T: Tested>() {
+    let mut rng = rng();
+    for [rows, columns] in SHAPES {
+        let stored = Stored::random::<T>(&mut rng, [rows, columns]);
+        let padded = rows.next_multiple_of(SIDE as usize);
+        for (n_few, is_added) in [
+            (rng.usize(1..=FEW as usize), true),
+            (FEW as usize, false),
+            (0, true),
+            (0, false),
+        ] {
+            let mut factor = |shape: [usize; 2]| {
+                let factor = Stored::random::<Complex<f64>>(&mut rng, shape).matrix;
+                if T::IS_COMPLEX {
+                    factor
+                } else {
+                    factor.mapv(|value| value.re.into())
+                }
+            };
+            let (left, right) = (factor([rows, n_few]), factor([n_few, rows]));
+            let mut of_rows = Array2::zeros([FEW as usize, padded]);
+            of_rows.slice_mut(s![..n_few, ..rows]).assign(&right);
+            let mut of_columns = Array2::zeros([padded, FEW as usize]);
+            of_columns.slice_mut(s![..rows, ..n_few]).assign(&left);
+            let (of_rows, of_columns) = (wide::<T>(&of_rows), wide::<T>(&of_columns));
+            let output = Buffer::filled(u32::MAX, rows * columns * size_of::<T>() / 4);
+            let few = Few {
+                matrix: stored.parameters(),
+                rows: of_rows.global(),
+                columns: of_columns.global(),
+                output: output.global_mut(),
+                padded_rows: padded as u32,
+                n_few: n_few as u32,
+                is_added: u32::from(is_added),
+            };
+            let shape = T::few_launch(columns as u64);
+            launch_with(&T::few(), shape, few, options(&mut rng)).unwrap_or_else(|fault| panic!("{fault}"));
+            let mut expected = left.dot(&right.dot(&stored.matrix));
+            if is_added {
+                expected += &stored.matrix;
+            }
+            let output = output.to_vec();
+            let got = output.chunks(size_of::<T>() / 4).map(T::value);
+            assert_eq!(got.len(), expected.len());
+            let what = format!("{} {rows} × {columns}, {n_few} components, added: {is_added}", T::NAME);
+            assert_within(
+                &what,
+                relative_error(got.zip(expected.iter().copied())),
+                T::EPSILON.max(1e-14),
+            );
+        }
+    }
+}
+
+macro_rules! every_number {
+    ($($name:ident: $number:ty;)*) => { $(
+        #[test]
+        fn $name() {
+            few_components::<$number>();
+        }
+    )* };
+}
+
+every_number! {
+    few_components_f32: f32;
+    few_components_f64: f64;
+    few_components_complex_f32: Complex<f32>;
+    few_components_complex_f64: Complex<f64>;
 }
 
 macro_rules! every_kernel {

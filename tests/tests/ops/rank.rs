@@ -187,13 +187,19 @@ fn a_component_80_db_below_the_first(backend: &Backend) {
 /// All components are the data, none are zeros, and what is dropped and what is kept make the whole.
 fn parts_make_the_whole(backend: &Backend) {
     let mut rng = rng();
-    let data = falling::<f64>(&mut rng, [9, 50], 0.6);
-    let of = |start, stop| filtered(backend, &data, &Components::Range { start, stop }).data;
-    let whole = of(0, usize::MAX);
-    let sum = of(0, 4) + of(4, 9);
-    for ((whole, sum), data) in whole.iter().zip(&sum).zip(&data) {
-        assert!((whole - data).abs() < 1e-13 && (sum - data).abs() < 1e-13);
+    // Few of many components are kept or dropped in another way on a GPU.
+    for (shape, splits) in [([9, 50], [4, 8]), ([70, 131], [4, 35]), ([131, 70], [35, 66])] {
+        let data = falling::<f64>(&mut rng, shape, 0.9);
+        let of = |start, stop| filtered(backend, &data, &Components::Range { start, stop }).data;
+        let whole = of(0, usize::MAX);
+        for split in splits {
+            let sum = of(0, split) + of(split, usize::MAX);
+            for ((whole, sum), data) in whole.iter().zip(&sum).zip(&data) {
+                assert!((whole - data).abs() < 1e-13 && (sum - data).abs() < 1e-13, "{shape:?}");
+            }
+        }
     }
+    let data = falling::<f64>(&mut rng, [9, 50], 0.6);
     let by_energy = Components::Energy {
         clutter: 0.1,
         signal: 0.2,

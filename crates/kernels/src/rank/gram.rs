@@ -1,7 +1,7 @@
 //! Products of all pairs of a matrix's rows, in parts of the columns.
 
 use super::number::Number;
-use super::product::{Engine, Operands, WARP_COLUMNS, WARP_ROWS, ZERO};
+use super::product::{Engine, Operands, WARP_COLUMNS, WARP_ROWS, zero};
 use super::tile::{UNIT, Unit, load};
 use super::{Gram, GramAdd, SIDE, THREADS};
 use cuda_std::{Shared, thread};
@@ -78,7 +78,7 @@ pub(super) unsafe fn gram<N: Number, E: Engine>(p: &Gram) {
             }
             ahead
         };
-        let mut sums = ZERO;
+        let mut sums = zero::<2>();
         let mut ahead = bring(first);
         let (mut chunk, mut buffer) = (first, 0);
         while chunk < end {

@@ -1,23 +1,28 @@
 //! Products for singular components: a matrix A (m, n) with itself, `G = A Aᴴ`, and a small matrix with it, `Y = P A`.
 //!
-//! | launch | `gram_*` | `gram_add` | `project_*` |
-//! |---|---|---|---|
-//! | block | [`THREADS`] threads: 64 × 64 products | [`THREADS`] threads, a number each | as `gram_*` |
-//! | grid | x: tiles on and above the diagonal; y: parts of the columns | x: numbers of a row; y: rows | x: tiles of rows within tiles of columns |
-//! | shared memory | two buffers of two tiles | none | two buffers of two tiles |
-//! | barriers | one every 128 bytes of a row | none | one every 128 bytes' worth of rows |
-//! | result | the upper triangle of each part | the upper triangle of their sum | every element |
+//! | launch | `gram_*` | `gram_add` | `project_*` | `few_*` |
+//! |---|---|---|---|---|
+//! | block | [`THREADS`] threads: 64 × 64 products | [`THREADS`] threads, a number each | as `gram_*` | [`THREADS`] threads: 64 columns |
+//! | grid | x: tiles on and above the diagonal; y: parts of the columns | x: numbers of a row; y: rows | x: tiles of rows within tiles of columns | x: tiles of columns |
+//! | shared memory | two buffers of two tiles | none | two buffers of two tiles | the same, or two of one and a product |
+//! | barriers | one every 128 bytes of a row | none | one every 128 bytes' worth of rows | the same, and as many for the components |
+//! | result | the upper triangle of each part | the upper triangle of their sum | every element | every element |
+//!
+//! Where few components are kept, or few are dropped, P has a low rank, or lacks little of the whole: `Y = U (W A)` or
+//! `A + U (W A)` with W a few rows (`few_*`).
 //!
 //! Products and sums are in double precision for all types: a component 80 dB below the first has a share of 1e-8 in G, and
 //! single precision would leave nothing of it. Products of `f32` are then exact. A complex product is three real ones.
 //! Parts are added in their order, so the same matrix gives the same bits.
 
+mod few;
 mod gram;
 mod number;
 mod product;
 mod project;
 mod tile;
 
+pub use few::FEW;
 pub use number::{Factor, Number};
 
 use cuda_std::{Global, GlobalMut, Parameters, Resources};
@@ -99,7 +104,29 @@ pub struct Project {
     pub is_magnitude: u32,
 }
 
+/// The parameters of `few_*`.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Few {
+    /// A.
+    pub matrix: Matrix,
+    /// W in double precision, `(FEW, padded_rows)`, zeros from row `n_few` and column m on.
+    pub rows: Global<[u32; 4]>,
+    /// U in double precision, `(padded_rows, FEW)`, zeros from row m and column `n_few` on.
+    pub columns: Global<[u32; 4]>,
+    /// Y, `(row, column)`.
+    pub output: GlobalMut<u32>,
+    /// The next multiple of [`SIDE`] from m on.
+    pub padded_rows: u32,
+    /// Rows of W, at most [`FEW`].
+    pub n_few: u32,
+    /// 1 where A is added, otherwise 0.
+    pub is_added: u32,
+}
+
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
+unsafe impl Parameters for Few {}
+// SAFETY: as above.
 unsafe impl Parameters for Gram {}
 // SAFETY: as above.
 unsafe impl Parameters for GramAdd {}
@@ -161,6 +188,39 @@ pub mod sm_80 {
     use super::product::Matrix;
     use num_complex::Complex;
 
+    /// Instances for few components: name, number, registers, matrix instructions.
+    macro_rules! few {
+        ($($name:ident: $number:ty, $registers:literal, $operations:literal;)*) => {
+            cuda_std::kernels! { $(
+                /// Few components with all columns; the numbers' type is in the name.
+                $name(p: super::super::Few),
+                threads super::super::THREADS, blocks 1,
+                resources cuda_std::Resources {
+                    registers: $registers,
+                    barriers: 3,
+                    warp_operations: 0,
+                    matrix_operations: $operations,
+                },
+                {
+                    // SAFETY: the launching side's promise.
+                    unsafe { super::super::few::few::<$number, super::Matrix>(&p) }
+                }
+            )* }
+        };
+    }
+
+    /// For few components.
+    pub mod few {
+        use num_complex::Complex;
+
+        few! {
+            few_f32: f32, 255, 96;
+            few_f64: f64, 255, 48;
+            few_cf32: Complex<f32>, 255, 144;
+            few_cf64: Complex<f64>, 255, 72;
+        }
+    }
+
     instances! {
         gram_f32_mma, project_f32_mma: f32, Matrix, 255, 255, 64;
         gram_f64_mma, project_f64_mma: f64, Matrix, 255, 255, 32;
@@ -207,6 +267,18 @@ cuda_std::on_host! {
         /// `project_*`.
         fn project(products: Products) -> Kernel<Project>;
 
+        /// `few_*`, from `sm_80` on.
+        fn few() -> Kernel<Few>;
+
+        /// The launch of `few_*`.
+        fn few_launch(n_columns: u64) -> Launch {
+            Launch {
+                grid: [u32::try_from(n_columns.div_ceil(u64::from(SIDE))).unwrap_or(u32::MAX), 1, 1],
+                threads: THREADS,
+                shared_bytes: few::shared_bytes::<Self>(),
+            }
+        }
+
         /// The launch of `gram_*` for m rows.
         fn gram_launch(n_rows: u32, n_parts: u32) -> Launch {
             let n_tiles = n_rows.div_ceil(SIDE);
@@ -237,7 +309,7 @@ cuda_std::on_host! {
     }
 
     macro_rules! instance {
-        ($($number:ty: $gram_mma:ident, $project_mma:ident, $gram_fma:ident, $project_fma:ident;)*) => { $(
+        ($($number:ty: $gram_mma:ident, $project_mma:ident, $gram_fma:ident, $project_fma:ident, $few:ident;)*) => { $(
             impl Instance for $number {
                 fn gram(products: Products) -> Kernel<Gram> {
                     match products {
@@ -251,15 +323,18 @@ cuda_std::on_host! {
                         Products::Fma => fma::$project_fma,
                     }
                 }
+                fn few() -> Kernel<Few> {
+                    sm_80::few::$few
+                }
             }
         )* };
     }
 
     instance! {
-        f32: gram_f32_mma, project_f32_mma, gram_f32_fma, project_f32_fma;
-        f64: gram_f64_mma, project_f64_mma, gram_f64_fma, project_f64_fma;
-        Complex<f32>: gram_cf32_mma, project_cf32_mma, gram_cf32_fma, project_cf32_fma;
-        Complex<f64>: gram_cf64_mma, project_cf64_mma, gram_cf64_fma, project_cf64_fma;
+        f32: gram_f32_mma, project_f32_mma, gram_f32_fma, project_f32_fma, few_f32;
+        f64: gram_f64_mma, project_f64_mma, gram_f64_fma, project_f64_fma, few_f64;
+        Complex<f32>: gram_cf32_mma, project_cf32_mma, gram_cf32_fma, project_cf32_fma, few_cf32;
+        Complex<f64>: gram_cf64_mma, project_cf64_mma, gram_cf64_fma, project_cf64_fma, few_cf64;
     }
 
     impl GramAdd {

@@ -33,6 +33,9 @@ pub trait Number: Factor {
     /// Elements from a row of a tile of columns to the next, so that lanes of a fragment read from different banks.
     const RIGHT_PITCH: u32;
 
+    /// The same for numbers in double precision.
+    const WIDE_PITCH: u32;
+
     /// Elements of a tile along the sum: 128 bytes.
     const DEPTH: u32 = 128 / size_of::<Self>() as u32;
 
@@ -41,6 +44,9 @@ pub trait Number: Factor {
 
     /// The sum of products from the sums of each.
     fn from_products(products: [f64; MOST_PRODUCTS]) -> Self::Wide;
+
+    /// `sum + self`.
+    fn added_to(self, sum: Self::Wide) -> Self::Wide;
 
     /// The nearest number.
     fn narrow(wide: Self::Wide) -> Self;
@@ -65,10 +71,15 @@ macro_rules! numbers {
             type Real = $float;
             const ONE: $float = 1.0;
             const RIGHT_PITCH: u32 = $real_pitch;
+            const WIDE_PITCH: u32 = 68;
 
             #[inline(always)]
             fn from_products([product, _, _]: [f64; MOST_PRODUCTS]) -> f64 {
                 product
+            }
+            #[inline(always)]
+            fn added_to(self, sum: f64) -> f64 {
+                sum + f64::from(self)
             }
             #[inline(always)]
             fn narrow(wide: f64) -> Self {
@@ -95,10 +106,15 @@ macro_rules! numbers {
             type Real = $float;
             const ONE: $float = 1.0;
             const RIGHT_PITCH: u32 = $complex_pitch;
+            const WIDE_PITCH: u32 = 66;
 
             #[inline(always)]
             fn from_products([real, imaginary, both]: [f64; MOST_PRODUCTS]) -> Complex<f64> {
                 Complex::new(real - imaginary, both - real - imaginary)
+            }
+            #[inline(always)]
+            fn added_to(self, sum: Complex<f64>) -> Complex<f64> {
+                Complex::new(sum.re + f64::from(self.re), sum.im + f64::from(self.im))
             }
             #[inline(always)]
             fn narrow(wide: Complex<f64>) -> Self {

@@ -1,26 +1,30 @@
 //! A warp's part of a product of two tiles in shared memory, in double precision.
 //!
-//! A warp has [`WARP_ROWS`] rows and [`WARP_COLUMNS`] columns in blocks of 8 × 8, of which lane 4 g + t has the elements
+//! A warp has [`WARP_ROWS`] rows and [`WARP_COLUMNS`] columns, or half of them, in blocks of 8 × 8, of which lane 4 g + t has the elements
 //! (g, 2 t) and (g, 2 t + 1), as matrix instructions want it. Without these a lane multiplies by itself.
 
 use super::number::{Factor, MOST_PRODUCTS};
 use cuda_std::math::Real;
 use cuda_std::{Shared, matrix, thread};
 
-/// Blocks of a warp along rows and columns.
+/// Blocks of a warp along rows, and along columns at most.
 const ROWS: usize = 4;
-const COLUMNS: usize = 2;
+const MOST_COLUMNS: usize = 2;
 
 /// Rows of a warp.
 pub(super) const WARP_ROWS: u32 = 8 * ROWS as u32;
 
-/// Columns of a warp.
-pub(super) const WARP_COLUMNS: u32 = 8 * COLUMNS as u32;
+/// Columns of a warp at most.
+pub(super) const WARP_COLUMNS: u32 = 8 * MOST_COLUMNS as u32;
 
 /// Sums of a lane: block of rows, block of columns, product, element.
-pub(super) type Sums = [[[[f64; 2]; MOST_PRODUCTS]; COLUMNS]; ROWS];
+pub(super) type Sums<const COLUMNS: usize> = [[[[f64; 2]; MOST_PRODUCTS]; COLUMNS]; ROWS];
 
-pub(super) const ZERO: Sums = [[[[0.0; 2]; MOST_PRODUCTS]; COLUMNS]; ROWS];
+/// Before the first product.
+#[inline(always)]
+pub(super) fn zero<const COLUMNS: usize>() -> Sums<COLUMNS> {
+    [[[[0.0; 2]; MOST_PRODUCTS]; COLUMNS]; ROWS]
+}
 
 /// Where a warp's factors are: elements of the shared memory.
 #[derive(Clone, Copy)]
@@ -67,10 +71,10 @@ pub(super) trait Engine {
     /// # Safety
     ///
     /// All lanes of the warp make this call; the tiles were written before the last barrier.
-    unsafe fn step<L: Factor, R: Factor, const CONJUGATE: bool>(
+    unsafe fn step<L: Factor, R: Factor, const CONJUGATE: bool, const COLUMNS: usize>(
         operands: &Operands<L, R, CONJUGATE>,
         depth: u32,
-        sums: &mut Sums,
+        sums: &mut Sums<COLUMNS>,
     );
 }
 
@@ -79,10 +83,10 @@ pub(super) struct Matrix;
 
 impl Engine for Matrix {
     #[inline(always)]
-    unsafe fn step<L: Factor, R: Factor, const CONJUGATE: bool>(
+    unsafe fn step<L: Factor, R: Factor, const CONJUGATE: bool, const COLUMNS: usize>(
         operands: &Operands<L, R, CONJUGATE>,
         depth: u32,
-        sums: &mut Sums,
+        sums: &mut Sums<COLUMNS>,
     ) {
         let (group, place) = (thread::lane() / 4, thread::lane() % 4);
         // SAFETY: the caller's promise; all loads before the first conversion.
@@ -93,18 +97,18 @@ impl Engine for Matrix {
                 operands.left(16 + group, depth + place),
                 operands.left(24 + group, depth + place),
             ];
-            let right: [R; COLUMNS] = [
-                operands.right(group, depth + place),
-                operands.right(8 + group, depth + place),
-            ];
+            let mut right = [operands.right(group, depth + place); COLUMNS];
+            if COLUMNS == MOST_COLUMNS {
+                right[COLUMNS - 1] = operands.right(8 + group, depth + place);
+            }
             let right = right.map(Factor::factors::<CONJUGATE>);
             cuda_std::unroll!(ROW in [0, 1, 2, 3] {
                 let left = left[ROW].factors::<false>();
                 cuda_std::unroll!(PRODUCT in [0, 1, 2] {
                     cuda_std::unroll!(COLUMN in [0, 1] {
-                        if PRODUCT < L::PRODUCTS {
-                            let sum = &mut sums[ROW][COLUMN][PRODUCT];
-                            *sum = matrix::mma_m8n8k4_f64(left[PRODUCT], right[COLUMN][PRODUCT], *sum);
+                        if PRODUCT < L::PRODUCTS && COLUMN < COLUMNS {
+                            let sum = &mut sums[ROW][COLUMN % COLUMNS][PRODUCT];
+                            *sum = matrix::mma_m8n8k4_f64(left[PRODUCT], right[COLUMN % COLUMNS][PRODUCT], *sum);
                         }
                     });
                 });
@@ -118,10 +122,10 @@ pub(super) struct Fma;
 
 impl Engine for Fma {
     #[inline(always)]
-    unsafe fn step<L: Factor, R: Factor, const CONJUGATE: bool>(
+    unsafe fn step<L: Factor, R: Factor, const CONJUGATE: bool, const COLUMNS: usize>(
         operands: &Operands<L, R, CONJUGATE>,
         depth: u32,
-        sums: &mut Sums,
+        sums: &mut Sums<COLUMNS>,
     ) {
         let (group, place) = (thread::lane() / 4, thread::lane() % 4);
         let mut at = depth;
@@ -134,18 +138,18 @@ impl Engine for Fma {
                     operands.left(16 + group, at),
                     operands.left(24 + group, at),
                 ];
-                let right: [[R; 2]; COLUMNS] = [
-                    [operands.right(2 * place, at), operands.right(2 * place + 1, at)],
-                    [operands.right(8 + 2 * place, at), operands.right(9 + 2 * place, at)],
-                ];
+                let mut right = [[operands.right(2 * place, at), operands.right(2 * place + 1, at)]; COLUMNS];
+                if COLUMNS == MOST_COLUMNS {
+                    right[COLUMNS - 1] = [operands.right(8 + 2 * place, at), operands.right(9 + 2 * place, at)];
+                }
                 let right = right.map(|pair| pair.map(Factor::factors::<CONJUGATE>));
                 cuda_std::unroll!(ROW in [0, 1, 2, 3] {
                     let left = left[ROW].factors::<false>();
                     cuda_std::unroll!(PRODUCT in [0, 1, 2] {
                         cuda_std::unroll!(COLUMN in [0, 1] {
-                            if PRODUCT < L::PRODUCTS {
-                                let sum = &mut sums[ROW][COLUMN][PRODUCT];
-                                let [first, second] = &right[COLUMN];
+                            if PRODUCT < L::PRODUCTS && COLUMN < COLUMNS {
+                                let sum = &mut sums[ROW][COLUMN % COLUMNS][PRODUCT];
+                                let [first, second] = &right[COLUMN % COLUMNS];
                                 sum[0] = Real::mul_add(left[PRODUCT], first[PRODUCT], sum[0]);
                                 sum[1] = Real::mul_add(left[PRODUCT], second[PRODUCT], sum[1]);
                             }

@@ -4,13 +4,13 @@
 
 use super::element::sealed::Number;
 use super::moments::Moments;
-use super::spectrum::Spectrum;
+use super::spectrum::{Side, Spectrum};
 use super::{Components, MatrixElement, Truncation, cpu};
 use crate::device::{Backend, Cuda, Element, Stream, Tensor, TensorView};
 use crate::ops::{contiguous_copy, contiguous_copy_into};
 use crate::{Error, Result};
 use faer::Mat;
-use kernels::rank::{Gram, GramAdd, Instance, Matrix, Products, Project, SIDE, gram_add};
+use kernels::rank::{FEW, Few, Gram, GramAdd, Instance, Matrix, Products, Project, SIDE, gram_add};
 use ndarray::{ArrayD, IxDyn};
 use std::ops::Range;
 
@@ -72,14 +72,13 @@ pub(super) fn run<T: MatrixElement>(
         }
         Ok(moments.correlations(&spectrum.counts()))
     })?;
-    let projector = spectrum.projector(&kept);
     if is_wide {
-        device.project(&projector, matrix, output)?;
+        device.filter(&spectrum, &kept, matrix, output)?;
     } else {
         let mut shape = input.shape().to_vec();
         shape.rotate_left(1);
         let mut projection = Tensor::unset(input.backend(), &shape)?;
-        device.project(&projector, matrix, &mut projection)?;
+        device.filter(&spectrum, &kept, matrix, &mut projection)?;
         let last = shape.len() - 1;
         let order: Vec<usize> = [last].into_iter().chain(0..last).collect();
         contiguous_copy_into(projection.view().permuted_axes(&order)?, output, stream)?;
@@ -183,16 +182,67 @@ impl Device<'_> {
         Ok(sums.to_array()?.into_raw_vec_and_offset().0)
     }
 
-    /// A small matrix as kernels take it, with zeros up to `padded` rows and columns.
-    fn small<T: MatrixElement>(&self, small: &Mat<T::Wide>, padded: usize) -> Result<Tensor<f64>> {
-        let mut values = vec![0.0; padded * padded * T::PARTS];
-        for (row, values) in values
-            .chunks_exact_mut(padded * T::PARTS)
-            .enumerate()
-            .take(small.nrows())
-        {
-            for (column, value) in values.chunks_exact_mut(T::PARTS).enumerate().take(small.ncols()) {
-                value.copy_from_slice(&T::parts(small[(row, column)])[..T::PARTS]);
+    /// Queues what writes the components kept: by way of few of them, or by the projector.
+    fn filter<T: MatrixElement>(
+        &self,
+        spectrum: &Spectrum<T>,
+        kept: &Range<usize>,
+        matrix: Matrix,
+        output: &mut Tensor<T>,
+    ) -> Result<()> {
+        let (few, side) = spectrum.fewer(kept);
+        let is_cheaper = matrix.n_rows > SIDE && few.len() <= FEW as usize;
+        if is_cheaper && self.engine::<Kernels<T>>() == Products::Matrix {
+            self.project_few(spectrum, &few, side, matrix, output)
+        } else {
+            self.project(&spectrum.projector(kept), matrix, output)
+        }
+    }
+
+    /// Queues `V Vᴴ A` with the vectors of few components that are kept, or `A − V Vᴴ A` with those of few that are dropped.
+    fn project_few<T: MatrixElement>(
+        &self,
+        spectrum: &Spectrum<T>,
+        few: &[usize],
+        side: Side,
+        matrix: Matrix,
+        output: &mut Tensor<T>,
+    ) -> Result<()> {
+        let n_rows = spectrum.len();
+        let padded = matrix.n_rows.next_multiple_of(SIDE);
+        let rows = self.wide::<T>([FEW as usize, padded as usize], [few.len(), n_rows], |number, row| {
+            let [re, im] = T::parts(spectrum.vector(row, few[number]));
+            [re, -im]
+        })?;
+        let sign = if side == Side::Kept { 1.0 } else { -1.0 };
+        let columns = self.wide::<T>([padded as usize, FEW as usize], [n_rows, few.len()], |row, number| {
+            T::parts(spectrum.vector(row, few[number])).map(|part| sign * part)
+        })?;
+        let parameters = Few {
+            matrix,
+            rows: rows.global_as("the singular vectors")?,
+            columns: columns.global_as("the singular vectors")?,
+            output: output.global_units_mut("the output")?,
+            padded_rows: padded,
+            n_few: few.len() as u32,
+            is_added: u32::from(side == Side::Dropped),
+        };
+        let launch = Kernels::<T>::few_launch(matrix.n_columns);
+        self.cuda.launch(&Kernels::<T>::few(), launch, parameters, self.stream)
+    }
+
+    /// A small matrix as kernels take it: `element` within a shape, zeros from there to `padded`.
+    fn wide<T: MatrixElement>(
+        &self,
+        padded: [usize; 2],
+        [rows, columns]: [usize; 2],
+        element: impl Fn(usize, usize) -> [f64; 2],
+    ) -> Result<Tensor<f64>> {
+        let pitch = padded[1] * T::PARTS;
+        let mut values = vec![0.0; padded[0] * pitch];
+        for (row, values) in values.chunks_exact_mut(pitch).enumerate().take(rows) {
+            for (column, value) in values.chunks_exact_mut(T::PARTS).enumerate().take(columns) {
+                value.copy_from_slice(&element(row, column)[..T::PARTS]);
             }
         }
         Tensor::from_array(self.backend, &ndarray::Array1::from_vec(values))
@@ -201,7 +251,10 @@ impl Device<'_> {
     /// Queues `P A`.
     fn project<T: MatrixElement>(&self, small: &Mat<T::Wide>, matrix: Matrix, output: &mut Tensor<T>) -> Result<()> {
         let padded = matrix.n_rows.next_multiple_of(SIDE);
-        let small = self.small::<T>(small, padded as usize)?;
+        let count = small.nrows();
+        let small = self.wide::<T>([padded as usize; 2], [count; 2], |row, column| {
+            T::parts(small[(row, column)])
+        })?;
         let parameters = Project {
             matrix,
             small: small.global_as("the projector")?,
@@ -237,12 +290,10 @@ impl Device<'_> {
         let padded = n_rows.next_multiple_of(SIDE as usize);
         // Magnitudes up to about 1: single precision has no others near its ends.
         let inverse = 1.0 / spectrum.values()[0].max(f64::MIN_POSITIVE);
-        let vectors = spectrum.adjoint_vectors();
-        let scaled = Mat::from_fn(count, count, |row, column| {
-            let [re, im] = T::parts(vectors[(row, column)]);
-            T::from_parts(re * inverse, im * inverse)
-        });
-        let small = self.small::<T>(&scaled, padded)?;
+        let small = self.wide::<T>([padded; 2], [count; 2], |number, row| {
+            let [re, im] = T::parts(spectrum.vector(row, number));
+            [re * inverse, -im * inverse]
+        })?;
         let n_columns = matrix.n_columns as usize;
         let side = SIDE as usize;
         let at_once = (MAGNITUDES_BYTES / (n_rows * size_of::<Magnitude<T>>()) / side * side)

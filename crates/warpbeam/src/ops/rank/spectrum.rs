@@ -7,7 +7,7 @@ use faer::dyn_stack::{MemBuffer, MemStack};
 use faer::linalg::evd::{ComputeEigenvectors, self_adjoint_evd, self_adjoint_evd_scratch};
 use faer::linalg::matmul::matmul;
 use faer::traits::ComplexField;
-use faer::{Accum, Mat, MatRef, Par};
+use faer::{Accum, Mat, MatRef, Par, Spec};
 use std::ops::Range;
 
 /// Rows of G from which on threads share its decomposition.
@@ -23,6 +23,14 @@ pub(super) struct Spectrum<T: MatrixElement> {
     vectors: Mat<T::Wide>,
 }
 
+/// On which side of the filter components are.
+#[cfg(feature = "cuda")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Side {
+    Kept,
+    Dropped,
+}
+
 /// How many threads share the work on matrices of `count` rows; the result's bits are the same.
 fn parallelism(count: usize) -> Par {
     if count < SHARED_FROM { Par::Seq } else { Par::rayon(0) }
@@ -35,7 +43,7 @@ impl<T: MatrixElement> Spectrum<T> {
         let par = parallelism(count);
         let mut vectors = Mat::zeros(count, count);
         let mut ascending = Diag::zeros(count);
-        let scratch = self_adjoint_evd_scratch::<T::Wide>(count, ComputeEigenvectors::Yes, par, Default::default());
+        let scratch = self_adjoint_evd_scratch::<T::Wide>(count, ComputeEigenvectors::Yes, par, Spec::default());
         let failed = || Error::NoConvergence {
             what: "the singular values",
             size: count,
@@ -46,7 +54,7 @@ impl<T: MatrixElement> Spectrum<T> {
             Some(vectors.as_mut()),
             par,
             MemStack::new(&mut MemBuffer::try_new(scratch).map_err(|_| failed())?),
-            Default::default(),
+            Spec::default(),
         )
         .map_err(|_| failed())?;
         let value = |number: usize| T::parts(ascending.column_vector()[count - 1 - number])[0].max(0.0);
@@ -84,6 +92,23 @@ impl<T: MatrixElement> Spectrum<T> {
             let [re, im] = T::parts(self.vectors[(row, count - 1 - number)]);
             T::from_parts(re, -im)
         })
+    }
+
+    /// The components kept, or those dropped if they are fewer, and which of both.
+    #[cfg(feature = "cuda")]
+    pub(super) fn fewer(&self, kept: &Range<usize>) -> (Vec<usize>, Side) {
+        let count = self.len();
+        if 2 * kept.len() <= count {
+            (kept.clone().collect(), Side::Kept)
+        } else {
+            ((0..kept.start).chain(kept.end..count).collect(), Side::Dropped)
+        }
+    }
+
+    /// An element of the singular vector of component `number`.
+    #[cfg(feature = "cuda")]
+    pub(super) fn vector(&self, row: usize, number: usize) -> T::Wide {
+        self.vectors[(row, self.len() - 1 - number)]
     }
 
     /// `V Vᴴ` of the vectors of components: from these, or from the others, whichever are fewer.
