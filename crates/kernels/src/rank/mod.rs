@@ -214,18 +214,18 @@ pub mod sm_80 {
         use num_complex::Complex;
 
         few! {
-            few_f32: f32, 255, 96;
-            few_f64: f64, 255, 48;
-            few_cf32: Complex<f32>, 255, 144;
-            few_cf64: Complex<f64>, 255, 72;
+            few_f32: f32, 144, 96;
+            few_f64: f64, 144, 48;
+            few_cf32: Complex<f32>, 224, 144;
+            few_cf64: Complex<f64>, 240, 72;
         }
     }
 
     instances! {
-        gram_f32_mma, project_f32_mma: f32, Matrix, 255, 255, 64;
-        gram_f64_mma, project_f64_mma: f64, Matrix, 255, 255, 32;
-        gram_cf32_mma, project_cf32_mma: Complex<f32>, Matrix, 255, 255, 96;
-        gram_cf64_mma, project_cf64_mma: Complex<f64>, Matrix, 255, 255, 48;
+        gram_f32_mma, project_f32_mma: f32, Matrix, 128, 128, 64;
+        gram_f64_mma, project_f64_mma: f64, Matrix, 128, 128, 32;
+        gram_cf32_mma, project_cf32_mma: Complex<f32>, Matrix, 192, 208, 96;
+        gram_cf64_mma, project_cf64_mma: Complex<f64>, Matrix, 192, 192, 48;
     }
 }
 

@@ -40,8 +40,8 @@ const RIGHT: usize = 2;
 /// The tiles of a block in shared memory, and a thread's part in bringing them there.
 #[derive(Clone, Copy)]
 pub(super) struct Tiles<N: Number> {
-    left_tiles: Shared<Unit>,
-    right_tiles: Shared<Unit>,
+    left_by_units: Shared<Unit>,
+    right_by_units: Shared<Unit>,
     /// Two buffers of a small matrix's rows.
     pub(super) left: Shared<N::Wide>,
     /// Two buffers of the matrix's columns.
@@ -68,8 +68,8 @@ impl<N: Number> Tiles<N> {
         // SAFETY: the caller's promise.
         unsafe {
             Self {
-                left_tiles: Shared::new(0, left_bytes::<N>() / UNIT),
-                right_tiles: Shared::new(left_bytes::<N>(), right_bytes::<N>() / UNIT),
+                left_by_units: Shared::new(0, left_bytes::<N>() / UNIT),
+                right_by_units: Shared::new(left_bytes::<N>(), right_bytes::<N>() / UNIT),
                 left: Shared::new(0, 2 * SIDE * N::LEFT_PITCH),
                 right: Shared::new(left_bytes::<N>(), 2 * N::DEPTH * N::RIGHT_PITCH),
                 left_row: thread / left_units::<N>(),
@@ -118,7 +118,7 @@ impl<N: Number> Tiles<N> {
             if (PASS as u32) * Self::LEFT_ROWS < ROWS {
                 let row = buffer * SIDE + self.left_row + PASS as u32 * Self::LEFT_ROWS;
                 // SAFETY: the caller's promise; the row is one of the buffer's.
-                unsafe { self.left_tiles.store(row * pitch + self.left_unit, units[PASS]) };
+                unsafe { self.left_by_units.store(row * pitch + self.left_unit, units[PASS]) };
             }
         });
     }
@@ -151,7 +151,7 @@ impl<N: Number> Tiles<N> {
         cuda_std::unroll!(PASS in [0, 1] {
             let row = buffer * N::DEPTH + self.right_row + PASS as u32 * Self::RIGHT_ROWS;
             // SAFETY: the caller's promise; the row is one of the buffer's.
-            unsafe { self.right_tiles.store(row * pitch + self.right_unit, units[PASS]) };
+            unsafe { self.right_by_units.store(row * pitch + self.right_unit, units[PASS]) };
         });
     }
 

@@ -43,10 +43,10 @@ pub struct Truncation {
 ///
 /// # Memory
 ///
-/// With m the length of the shorter side: on a GPU 160 MiB, or 16 m² bytes where that is more, and 40 m² bytes;
-/// [`Components::Similarity`] takes 128 MiB more. Data with gaps are copied first, and data of more frames than points
-/// are transposed, which takes twice their size. The host takes 100 m² bytes; on the CPU 16 m² bytes for each of 64
-/// parts, and data with gaps are copied.
+/// With m the length of the shorter side, a GPU holds sums of parts of the data, at most 160 MiB or 16 m² bytes, whichever is
+/// more, and matrices of 40 m² bytes; for [`Components::Similarity`] also 128 MiB of magnitudes. Data with gaps are copied
+/// first, and data of more frames than points are transposed, which takes twice their size. The host holds matrices of
+/// 100 m² bytes. On the CPU there are up to 64 parts of 16 m² bytes, and data with gaps are copied.
 ///
 /// # Errors
 ///
@@ -72,8 +72,8 @@ pub fn truncate_rank<'a, T: MatrixElement>(
 
 /// As [`truncate_rank`], into a contiguous tensor of the same shape.
 ///
-/// The call waits for the products of the data and decomposes them on the host. Data in double precision whose largest
-/// magnitude is beyond 1e±120 are filtered on the host altogether.
+/// On a GPU, too, all is done when the call returns: products of the data are decomposed on the host in between. Data in
+/// double precision whose largest magnitude is beyond 1e±120 are filtered on the host altogether.
 ///
 /// # Errors
 ///
