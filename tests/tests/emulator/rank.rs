@@ -1,7 +1,7 @@
 //! The products for singular components, launched as the library does, against sums in double precision.
 
 use cuda_std::Launch;
-use cuda_std::emulator::{Buffer, Options, launch, launch_with};
+use cuda_std::emulator::{Buffer, Instruction, Options, Report, launch, launch_with};
 use fastrand::Rng;
 use integration_tests::compare::{assert_within, relative_error};
 use integration_tests::random::{between, rng};
@@ -111,6 +111,12 @@ fn options(rng: &mut Rng) -> Options {
     }
 }
 
+/// The lanes of a fragment read from different banks.
+fn assert_no_conflicts(report: &Report) {
+    let conflicts = report.traffic(Instruction::SharedLoad).bank_conflicts;
+    assert_eq!(conflicts, 0, "{}", report.kernel);
+}
+
 const SHAPES: [[usize; 2]; 6] = [[1, 1], [5, 7], [8, 64], [64, 101], [70, 150], [130, 132]];
 
 /// The upper triangle of all products, in parts and added up.
@@ -129,7 +135,11 @@ fn products_of_rows<T: Tested>(products: Products) {
             columns_per_part,
         };
         let shape = T::gram_launch(rows as u32, n_parts);
-        launch_with(&T::gram(products), shape, gram, options(&mut rng)).unwrap_or_else(|fault| panic!("{fault}"));
+        let report =
+            launch_with(&T::gram(products), shape, gram, options(&mut rng)).unwrap_or_else(|fault| panic!("{fault}"));
+        if products == Products::Matrix {
+            assert_no_conflicts(&report);
+        }
         let sums = Buffer::filled(f64::NAN, of_part);
         let add = GramAdd {
             parts: parts.global(),
@@ -194,8 +204,11 @@ fn products_of_columns<T: Tested>(products: Products) {
                 is_magnitude: u32::from(is_magnitude),
             };
             let shape: Launch = T::project_launch(padded as u32, pitch as u64);
-            launch_with(&T::project(products), shape, project, options(&mut rng))
+            let report = launch_with(&T::project(products), shape, project, options(&mut rng))
                 .unwrap_or_else(|fault| panic!("{fault}"));
+            if products == Products::Matrix {
+                assert_no_conflicts(&report);
+            }
             let output = output.to_vec();
             let mut expected = small.dot(&stored.matrix.slice(s![.., first..end]));
             if is_magnitude {
@@ -285,7 +298,9 @@ fn few_components<T: Tested>() {
                 is_added: u32::from(is_added),
             };
             let shape = T::few_launch(columns as u64);
-            launch_with(&T::few(), shape, few, options(&mut rng)).unwrap_or_else(|fault| panic!("{fault}"));
+            let report =
+                launch_with(&T::few(), shape, few, options(&mut rng)).unwrap_or_else(|fault| panic!("{fault}"));
+            assert_no_conflicts(&report);
             let mut expected = left.dot(&right.dot(&stored.matrix));
             if is_added {
                 expected += &stored.matrix;
