@@ -1,17 +1,13 @@
-//! The filter on a CUDA device: products there, their decomposition on the host, the projection there.
-//!
-//! The matrix on the device is (short side, long side), rows without gaps: the data as they are, where they lie so.
+//! The filter's work on the device: what is allocated, launched and fetched.
 
-use super::element::sealed::Number;
-use super::moments::Moments;
-use super::spectrum::{Side, Spectrum};
-use super::{Components, MatrixElement, Truncation, cpu};
+use super::super::MatrixElement;
+use super::super::element::sealed::Number;
+use super::super::moments::Moments;
+use super::super::spectrum::{Side, Spectrum};
 use crate::device::{Backend, Cuda, Element, Stream, Tensor, TensorView};
-use crate::ops::{contiguous_copy, contiguous_copy_into};
 use crate::{Error, Result};
 use faer::Mat;
 use kernels::rank::{FEW, Few, Gram, GramAdd, Instance, Matrix, Products, Project, SIDE, gram_add};
-use ndarray::{ArrayD, IxDyn};
 use std::ops::Range;
 
 /// The number as kernels know it, and that of its magnitude.
@@ -21,90 +17,8 @@ type Magnitude<T> = <T as Number>::Magnitude;
 /// Bytes of magnitudes that are on the device at a time.
 const MAGNITUDES_BYTES: usize = 1 << 27;
 
-/// Squares of what may be summed in double precision as it is.
-const LEAST_SQUARE: f64 = 1e-240;
-const MOST_SQUARE: f64 = 1e240;
-
-/// Filters data that are not empty into a contiguous tensor of the same shape; all is on the device of the stream.
-pub(super) fn run<T: MatrixElement>(
-    cuda: &Cuda,
-    input: &TensorView<'_, T>,
-    components: &Components,
-    output: &mut Tensor<T>,
-    stream: &Stream,
-) -> Result<Truncation> {
-    let n_frames = input.shape()[0];
-    let n_space = input.len() / n_frames;
-    let is_wide = n_frames <= n_space;
-    // Space first, frames last: the short side is that of space.
-    let order: Vec<usize> = (1..input.shape().len()).chain([0]).collect();
-    let dense = if !is_wide {
-        Some(contiguous_copy(input.clone().permuted_axes(&order)?, stream)?)
-    } else if input.is_contiguous() {
-        None
-    } else {
-        Some(contiguous_copy(input.clone(), stream)?)
-    };
-    let shape = [n_frames.min(n_space), n_frames.max(n_space)];
-    let view = dense.as_ref().map_or_else(|| input.clone(), Tensor::view);
-    let device = Device {
-        cuda,
-        backend: input.backend(),
-        stream,
-    };
-    let matrix = matrix(&view, shape)?;
-    let products = device.products::<T>(matrix)?;
-    let squares: Vec<f64> = (0..shape[0]).map(|row| T::parts(products[(row, row)])[0]).collect();
-    let largest = squares.iter().fold(0.0, |most: f64, square| most.max(*square));
-    // Squares of single precision are all in range.
-    let needs_scale =
-        size_of::<T>() / T::PARTS == size_of::<f64>() && !(largest > LEAST_SQUARE && largest < MOST_SQUARE);
-    if needs_scale || squares.iter().any(|square| !square.is_finite()) {
-        return on_host(input, components, output, stream);
-    }
-    let spectrum = Spectrum::<T>::new(products.as_ref(), 1.0)?;
-    let kept = components.kept(spectrum.values(), || {
-        let mut moments = Moments::new(spectrum.len());
-        if is_wide {
-            device.add_moments(&spectrum, matrix, &mut moments)?;
-        } else {
-            moments.add::<T>(&spectrum.adjoint_vectors());
-        }
-        Ok(moments.correlations(&spectrum.counts()))
-    })?;
-    if is_wide {
-        device.filter(&spectrum, &kept, matrix, output)?;
-    } else {
-        let mut shape = input.shape().to_vec();
-        shape.rotate_left(1);
-        let mut projection = Tensor::unset(input.backend(), &shape)?;
-        device.filter(&spectrum, &kept, matrix, &mut projection)?;
-        let last = shape.len() - 1;
-        let order: Vec<usize> = [last].into_iter().chain(0..last).collect();
-        contiguous_copy_into(projection.view().permuted_axes(&order)?, output, stream)?;
-    }
-    Ok(Truncation {
-        singular_values: spectrum.into_values(),
-        kept,
-    })
-}
-
-/// What needs a scale, or the place of what is not finite.
-fn on_host<T: MatrixElement>(
-    input: &TensorView<'_, T>,
-    components: &Components,
-    output: &mut Tensor<T>,
-    stream: &Stream,
-) -> Result<Truncation> {
-    let data = contiguous_copy(input.clone(), stream)?.to_array()?;
-    let mut filtered = ArrayD::from_elem(IxDyn(data.shape()), <T as bytemuck::Zeroable>::zeroed());
-    let truncation = cpu::run(&data.view(), components, filtered.view_mut())?;
-    output.copy_from_array(&filtered)?;
-    Ok(truncation)
-}
-
 /// A contiguous view as a matrix.
-fn matrix<T: Element>(view: &TensorView<'_, T>, [rows, columns]: [usize; 2]) -> Result<Matrix> {
+pub(super) fn matrix<T: Element>(view: &TensorView<'_, T>, [rows, columns]: [usize; 2]) -> Result<Matrix> {
     let is_aligned = (columns * size_of::<T>()).is_multiple_of(16) && view.address().is_multiple_of(16);
     Ok(Matrix {
         units: if is_aligned {
@@ -124,13 +38,13 @@ fn matrix<T: Element>(view: &TensorView<'_, T>, [rows, columns]: [usize; 2]) -> 
 }
 
 /// Where the work is queued.
-struct Device<'a> {
-    cuda: &'a Cuda,
-    backend: &'a Backend,
-    stream: &'a Stream,
+pub(super) struct Work<'a> {
+    pub(super) cuda: &'a Cuda,
+    pub(super) backend: &'a Backend,
+    pub(super) stream: &'a Stream,
 }
 
-impl Device<'_> {
+impl Work<'_> {
     fn engine<N: Instance>(&self) -> Products {
         if self.cuda.has_kernel(&N::gram(Products::Matrix)) {
             Products::Matrix
@@ -140,7 +54,7 @@ impl Device<'_> {
     }
 
     /// `A Aᴴ`.
-    fn products<T: MatrixElement>(&self, matrix: Matrix) -> Result<Mat<T::Wide>> {
+    pub(super) fn products<T: MatrixElement>(&self, matrix: Matrix) -> Result<Mat<T::Wide>> {
         let sums = self.sums_of_products::<Kernels<T>>(matrix, T::PARTS)?;
         let count = matrix.n_rows as usize;
         let part = |row: usize, column: usize, part: usize| sums[(row * count + column) * T::PARTS + part];
@@ -183,7 +97,7 @@ impl Device<'_> {
     }
 
     /// Queues what writes the components kept: by way of few of them, or by the projector.
-    fn filter<T: MatrixElement>(
+    pub(super) fn filter<T: MatrixElement>(
         &self,
         spectrum: &Spectrum<T>,
         kept: &Range<usize>,
@@ -279,7 +193,7 @@ impl Device<'_> {
 
     /// Sums of the magnitudes of `Vᴴ A`, and of their products, over all columns: these are products of rows, too, with a
     /// row of 1 behind the magnitudes.
-    fn add_moments<T: MatrixElement>(
+    pub(super) fn add_moments<T: MatrixElement>(
         &self,
         spectrum: &Spectrum<T>,
         matrix: Matrix,
