@@ -6,11 +6,8 @@
 use super::number::Number;
 use super::product::{Engine, Operands, WARP_COLUMNS, WARP_ROWS, zero};
 use super::project::{Tiles, left_bytes};
-use super::{Few, SIDE};
+use super::{FEW, Few, SIDE};
 use cuda_std::{Shared, thread};
-
-/// Components at most.
-pub const FEW: u32 = WARP_ROWS;
 
 cuda_std::on_host! {
     /// Bytes of shared memory: of the products of the block's columns where they are more than the matrix's tiles.
@@ -29,6 +26,7 @@ cuda_std::on_host! {
 /// The slices hold what the counts say; the grid, the threads and the shared memory are those of the module's documentation.
 #[inline(always)]
 pub(super) unsafe fn few<N: Number, E: Engine>(p: &Few) {
+    const { assert!(FEW == WARP_ROWS) };
     let first_column = u64::from(thread::block_idx_x()) * u64::from(SIDE);
     let end = p.matrix.n_columns;
     let warp = thread::thread_idx_x() / 32;

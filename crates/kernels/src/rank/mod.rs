@@ -15,14 +15,16 @@
 //! single precision would leave nothing of it. Products of `f32` are then exact. A complex product is three real ones.
 //! Parts are added in their order, so the same matrix gives the same bits.
 
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 mod few;
 mod gram;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
+mod mma;
 mod number;
 mod product;
 mod project;
 mod tile;
 
-pub use few::FEW;
 pub use number::{Factor, Number};
 
 use cuda_std::{Global, GlobalMut, Parameters, Resources};
@@ -33,6 +35,9 @@ pub const THREADS: u32 = 256;
 
 /// Rows and columns of a block's products.
 pub const SIDE: u32 = 64;
+
+/// Components of `few_*` at most.
+pub const FEW: u32 = 32;
 
 /// A matrix, row by row without gaps.
 #[repr(C)]
@@ -185,7 +190,7 @@ pub mod fma {
 /// Products by matrix instructions.
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 pub mod sm_80 {
-    use super::product::Matrix;
+    use super::mma::Matrix;
     use num_complex::Complex;
 
     /// Instances for few components: name, number, registers, matrix instructions.

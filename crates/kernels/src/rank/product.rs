@@ -1,15 +1,15 @@
 //! A warp's part of a product of two tiles in shared memory, in double precision.
 //!
-//! A warp has [`WARP_ROWS`] rows and [`WARP_COLUMNS`] columns, or half of them, in blocks of 8 × 8, of which lane 4 g + t has the elements
-//! (g, 2 t) and (g, 2 t + 1), as matrix instructions want it. Without these a lane multiplies by itself.
+//! A warp has [`WARP_ROWS`] rows and [`WARP_COLUMNS`] columns, or half of them, in blocks of 8 × 8, of which lane 4 g + t has
+//! the elements (g, 2 t) and (g, 2 t + 1), as matrix instructions want it. Without these a lane multiplies by itself.
 
 use super::number::{Factor, MOST_PRODUCTS};
 use cuda_std::math::Real;
-use cuda_std::{Shared, matrix, thread};
+use cuda_std::{Shared, thread};
 
 /// Blocks of a warp along rows, and along columns at most.
-const ROWS: usize = 4;
-const MOST_COLUMNS: usize = 2;
+pub(super) const ROWS: usize = 4;
+pub(super) const MOST_COLUMNS: usize = 2;
 
 /// Rows of a warp.
 pub(super) const WARP_ROWS: u32 = 8 * ROWS as u32;
@@ -48,7 +48,7 @@ impl<L: Factor, R: Factor, const CONJUGATE: bool> Operands<L, R, CONJUGATE> {
     ///
     /// The tile has the row and the element of the sum, and was written before the last barrier.
     #[inline(always)]
-    unsafe fn left(&self, row: u32, depth: u32) -> L {
+    pub(super) unsafe fn left(&self, row: u32, depth: u32) -> L {
         // SAFETY: the caller's promise.
         unsafe { self.left.load(self.left_first + row * self.left_pitch + depth) }
     }
@@ -57,7 +57,7 @@ impl<L: Factor, R: Factor, const CONJUGATE: bool> Operands<L, R, CONJUGATE> {
     ///
     /// As [`Self::left`].
     #[inline(always)]
-    unsafe fn right(&self, column: u32, depth: u32) -> R {
+    pub(super) unsafe fn right(&self, column: u32, depth: u32) -> R {
         let at = self.right_first + column * self.right_column + depth * self.right_depth;
         // SAFETY: the caller's promise.
         unsafe { self.right.load(at) }
@@ -76,45 +76,6 @@ pub(super) trait Engine {
         depth: u32,
         sums: &mut Sums<COLUMNS>,
     );
-}
-
-/// By matrix instructions, from `sm_80` on.
-pub(super) struct Matrix;
-
-impl Engine for Matrix {
-    #[inline(always)]
-    unsafe fn step<L: Factor, R: Factor, const CONJUGATE: bool, const COLUMNS: usize>(
-        operands: &Operands<L, R, CONJUGATE>,
-        depth: u32,
-        sums: &mut Sums<COLUMNS>,
-    ) {
-        let (group, place) = (thread::lane() / 4, thread::lane() % 4);
-        // SAFETY: the caller's promise; all loads before the first conversion.
-        unsafe {
-            let left: [L; ROWS] = [
-                operands.left(group, depth + place),
-                operands.left(8 + group, depth + place),
-                operands.left(16 + group, depth + place),
-                operands.left(24 + group, depth + place),
-            ];
-            let mut right = [operands.right(group, depth + place); COLUMNS];
-            if COLUMNS == MOST_COLUMNS {
-                right[COLUMNS - 1] = operands.right(8 + group, depth + place);
-            }
-            let right = right.map(Factor::factors::<CONJUGATE>);
-            cuda_std::unroll!(ROW in [0, 1, 2, 3] {
-                let left = left[ROW].factors::<false>();
-                cuda_std::unroll!(PRODUCT in [0, 1, 2] {
-                    cuda_std::unroll!(COLUMN in [0, 1] {
-                        if PRODUCT < L::PRODUCTS && COLUMN < COLUMNS {
-                            let sum = &mut sums[ROW][COLUMN % COLUMNS][PRODUCT];
-                            *sum = matrix::mma_m8n8k4_f64(left[PRODUCT], right[COLUMN % COLUMNS][PRODUCT], *sum);
-                        }
-                    });
-                });
-            });
-        }
-    }
 }
 
 /// By multiply-adds.
