@@ -180,10 +180,10 @@ pub mod fma {
     use num_complex::Complex;
 
     instances! {
-        gram_f32_fma, project_f32_fma: f32, Fma, 255, 255, 0;
-        gram_f64_fma, project_f64_fma: f64, Fma, 255, 255, 0;
-        gram_cf32_fma, project_cf32_fma: Complex<f32>, Fma, 255, 255, 0;
-        gram_cf64_fma, project_cf64_fma: Complex<f64>, Fma, 255, 255, 0;
+        gram_f32_fma, project_f32_fma: f32, Fma, 255, 160, 0;
+        gram_f64_fma, project_f64_fma: f64, Fma, 160, 144, 0;
+        gram_cf32_fma, project_cf32_fma: Complex<f32>, Fma, 192, 232, 0;
+        gram_cf64_fma, project_cf64_fma: Complex<f64>, Fma, 216, 216, 0;
     }
 }
 
