@@ -5,8 +5,8 @@
 //!
 //! What the hardware promises of a product: operands are taken exactly (TF32 drops the low 13 bits of a number's
 //! significand), products are exact, and they are added to the sum in single precision or better, in an order that is
-//! open. The emulator adds them to the sum one after the other, by ascending index, each time rounded to nearest: a
-//! result may differ by a few roundings of the largest partial sum.
+//! open; of numbers in double precision products and sums are rounded to that. The emulator adds them to the sum one after the
+//! other, by ascending index, each time rounded to nearest: a result may differ by a few roundings of the largest partial sum.
 
 use crate::{Element, Shared, backend};
 
@@ -77,4 +77,22 @@ pub unsafe fn mma_m16n8k16_f16(a: [u32; 4], b: [u32; 2], sum: [f32; 4]) -> [f32;
 pub unsafe fn mma_m16n8k8_tf32(a: [f32; 4], b: [f32; 2], sum: [f32; 4]) -> [f32; 4] {
     // SAFETY: the caller's promise.
     unsafe { backend::mma_m16n8k8_tf32(a, b, sum) }
+}
+
+/// `a · b + sum` for an 8×4 matrix a and a 4×8 matrix b in double precision; `sm_80` and later.
+///
+/// | register | element |
+/// |---|---|
+/// | `a` | (g, t) |
+/// | `b` | (t, g) |
+/// | `sum[0]`, `sum[1]` | (g, 2t), (g, 2t+1) |
+///
+/// # Safety
+///
+/// All 32 lanes of the warp make this call.
+#[inline(always)]
+#[track_caller]
+pub unsafe fn mma_m8n8k4_f64(a: f64, b: f64, sum: [f64; 2]) -> [f64; 2] {
+    // SAFETY: the caller's promise.
+    unsafe { backend::mma_m8n8k4_f64(a, b, sum) }
 }

@@ -11,6 +11,7 @@ pub mod geometry;
 pub mod greens;
 pub mod index;
 pub mod probe;
+pub mod rank;
 pub mod rates;
 
 use cuda_std::KernelInfo;
@@ -30,6 +31,8 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     geometry::KERNELS,
     greens::KERNELS,
     greens::ADD_KERNELS,
+    rank::KERNELS,
+    rank::fma::KERNELS,
     probe::KERNELS,
 ];
 
@@ -42,6 +45,8 @@ cuda_std::on_host! {
         das::window::KERNELS,
         rates::sm_80::KERNELS,
         das::window::add::KERNELS,
+        rank::sm_80::KERNELS,
+        rank::sm_80::few::KERNELS,
         probe::sm_80::KERNELS,
     ];
 }

@@ -235,6 +235,10 @@ pub mod sm_80 {
     pub const MMA_INPUT_WORDS: u32 = 20;
     /// Words that `probe_mma` writes a lane.
     pub const MMA_OUTPUT_WORDS: u32 = 8;
+    /// Words that `probe_mma_f64` reads a lane.
+    pub const MMA_F64_INPUT_WORDS: u32 = 4;
+    /// Words that `probe_mma_f64` writes a lane.
+    pub const MMA_F64_OUTPUT_WORDS: u32 = 4;
     /// Words that `probe_copy` reads a lane.
     pub const COPY_INPUT_WORDS: u32 = 4;
     /// Words that `probe_copy` writes a lane.
@@ -336,6 +340,20 @@ pub mod sm_80 {
                 let [a, b, c, d] = halves.map(f32::to_bits);
                 let [e, f, g, h] = tf32.map(f32::to_bits);
                 store_all(p.output, MMA_OUTPUT_WORDS * lane, [a, b, c, d, e, f, g, h]);
+            }
+        }
+
+        /// A product in double precision; operands and sums come in single precision.
+        probe_mma_f64(p: Words), threads 32, blocks 1, resources resources(24, 0, 0, 1), {
+            let lane = thread::lane();
+            let first = u64::from(MMA_F64_INPUT_WORDS * lane);
+            // SAFETY: the warp goes through together, the words are this lane's, and memory is aligned to more than two words.
+            unsafe {
+                let number = |word: u64| f64::from(f32::from_bits(p.input.load(first + word)));
+                let sum = matrix::mma_m8n8k4_f64(number(0), number(1), [number(2), number(3)]);
+                let output = p.output.cast::<f64>();
+                output.store(u64::from(2 * lane), sum[0]);
+                output.store(u64::from(2 * lane + 1), sum[1]);
             }
         }
     }

@@ -2,7 +2,9 @@
 
 use cuda_std::emulator::{Emulator, Options};
 use integration_tests::random::rng;
-use kernels::probe::sm_80::{COPY_OUTPUT_WORDS, LDMATRIX_WORDS, MMA_INPUT_WORDS, MMA_OUTPUT_WORDS};
+use kernels::probe::sm_80::{
+    COPY_OUTPUT_WORDS, LDMATRIX_WORDS, MMA_F64_INPUT_WORDS, MMA_F64_OUTPUT_WORDS, MMA_INPUT_WORDS, MMA_OUTPUT_WORDS,
+};
 use kernels::probe::{MEMORY_BYTES, NUMBER_WORDS, Outcome, THREADS, TILE_HALVES, TILE_STRIDE, WARP_WORDS};
 use kernels::probe::{outcomes, sm_80_outcomes};
 
@@ -254,7 +256,7 @@ fn matrix_loads() {
 
 #[test]
 fn products_of_fragments() {
-    for probe in probes("probe_mma") {
+    for probe in probes("probe_mma,") {
         let registers: Vec<&[u32]> = probe.input.chunks(MMA_INPUT_WORDS as usize).collect();
         let half =
             |lane: usize, register: usize, upper: usize| half_value(registers[lane][register] >> (16 * upper) & 0xffff);
@@ -280,6 +282,25 @@ fn products_of_fragments() {
             }
         }
         assert_eq!(expected.len(), 32 * MMA_OUTPUT_WORDS as usize);
+        assert_equal(&probe, &expected);
+    }
+}
+
+#[test]
+fn products_in_double_precision() {
+    for probe in probes("probe_mma_f64") {
+        let registers: Vec<&[u32]> = probe.input.chunks(MMA_F64_INPUT_WORDS as usize).collect();
+        let number = |lane: usize, register: usize| f64::from(f32::from_bits(registers[lane][register]));
+        let mut expected = Vec::new();
+        for lane in 0..32 {
+            for register in 0..2 {
+                let (row, column) = (lane / 4, 2 * (lane % 4) + register);
+                let product: f64 = (0..4).map(|k| number(4 * row + k, 0) * number(4 * column + k, 1)).sum();
+                let bits = (number(lane, 2 + register) + product).to_bits();
+                expected.extend([bits as u32, (bits >> 32) as u32]);
+            }
+        }
+        assert_eq!(expected.len(), 32 * MMA_F64_OUTPUT_WORDS as usize);
         assert_equal(&probe, &expected);
     }
 }

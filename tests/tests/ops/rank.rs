@@ -1,12 +1,16 @@
-//! Clutter filters against a full singular value decomposition in double precision, and what they refuse.
+//! Clutter filters against a full singular value decomposition in double precision, and what they refuse; times on a GPU.
 
 use fastrand::Rng;
+use integration_tests::backends::gpu;
 use integration_tests::compare::{assert_within, relative_error};
+use integration_tests::on_every_backend;
 use integration_tests::random::{between, rng};
 use integration_tests::svd::Svd;
-use ndarray::{Array1, Array2, Array3, Axis, arr2, s};
+use ndarray::{Array1, Array2, Array3, ArrayD, Axis, Dimension, arr2, s};
 use num_complex::{Complex, Complex64};
-use warpbeam::ops::{Components, MatrixElement, Truncated, truncate_rank};
+use std::ops::Range;
+use warpbeam::ops::{Components, MatrixElement, truncate_rank, truncate_rank_into};
+use warpbeam::{Backend, Error, Tensor};
 
 /// A number type of a matrix under test.
 trait Tested: MatrixElement + std::fmt::Debug + PartialEq {
@@ -64,7 +68,39 @@ fn falling<T: Tested>(rng: &mut Rng, shape: [usize; 2], factor: f64) -> Array2<T
     sum.mapv(T::nearest)
 }
 
-fn error<T: Tested>(got: &Truncated<T>, expected: &Array2<Complex64>) -> f64 {
+/// What a filter made.
+struct Filtered<T> {
+    data: ArrayD<T>,
+    singular_values: Vec<f64>,
+    kept: Range<usize>,
+}
+
+/// Filters on a backend, into a tensor of its own and into one that holds what was there before.
+fn filtered<T: Tested, D: Dimension>(
+    backend: &Backend,
+    data: &ndarray::ArrayRef<T, D>,
+    components: &Components,
+) -> Filtered<T> {
+    let stream = backend.stream().expect("a stream");
+    let input = Tensor::from_array(backend, data).expect("room");
+    let (output, truncation) = truncate_rank(&input, components, &stream).expect("good data");
+    let stale = ArrayD::from_elem(data.shape(), T::nearest(Complex64::new(f64::NAN, f64::NAN)));
+    let mut into = Tensor::from_array(backend, &stale).expect("room");
+    let again = truncate_rank_into(&input, components, &mut into, &stream).expect("good data");
+    assert_eq!(truncation, again, "the same data");
+    let data = output.to_array().expect("room");
+    assert!(
+        data == into.to_array().expect("room"),
+        "the same data are the same bits"
+    );
+    Filtered {
+        data,
+        singular_values: truncation.singular_values,
+        kept: truncation.kept,
+    }
+}
+
+fn error<T: Tested>(got: &Filtered<T>, expected: &Array2<Complex64>) -> f64 {
     relative_error(
         got.data
             .iter()
@@ -73,15 +109,26 @@ fn error<T: Tested>(got: &Truncated<T>, expected: &Array2<Complex64>) -> f64 {
     )
 }
 
-fn of_type<T: Tested>() {
+fn of_type<T: Tested>(backend: &Backend) {
     let mut rng = rng();
-    for shape in [[1, 1], [1, 17], [13, 1], [2, 2], [7, 40], [40, 7], [16, 700], [31, 31]] {
+    for shape in [
+        [1, 1],
+        [1, 17],
+        [13, 1],
+        [2, 2],
+        [7, 40],
+        [40, 7],
+        [16, 700],
+        [31, 31],
+        [66, 130],
+        [130, 66],
+    ] {
         let count: usize = shape[0].min(shape[1]);
         let data = falling::<T>(&mut rng, shape, 0.5);
         let svd = Svd::new(&data.map(|number| number.value()));
         let start = rng.usize(..count.min(5));
         let stop = rng.usize(start + 1..=count.min(start + 4));
-        let got = truncate_rank(data.view(), &Components::Range { start, stop }).expect("good data");
+        let got = filtered(backend, &data, &Components::Range { start, stop });
         let what = format!("{} {shape:?}, components {start} to {stop}", T::NAME);
         assert_eq!(
             (got.data.shape(), got.kept.clone()),
@@ -99,29 +146,26 @@ fn of_type<T: Tested>() {
     }
 }
 
-#[test]
-fn f32() {
-    of_type::<f32>();
+mod of_type {
+    use super::*;
+    on_every_backend! {
+        f32: super::super::of_type::<f32>;
+        f64: super::super::of_type::<f64>;
+        complex_f32: super::super::of_type::<Complex<f32>>;
+        complex_f64: super::super::of_type::<Complex<f64>>;
+    }
 }
 
-#[test]
-fn f64() {
-    of_type::<f64>();
-}
-
-#[test]
-fn complex_f32() {
-    of_type::<Complex<f32>>();
-}
-
-#[test]
-fn complex_f64() {
-    of_type::<Complex<f64>>();
+on_every_backend! {
+    a_component_80_db_below_the_first: super::a_component_80_db_below_the_first;
+    parts_make_the_whole: super::parts_make_the_whole;
+    shapes_strides_and_magnitudes: super::shapes_strides_and_magnitudes;
+    automatic_cut_offs_part_tissue_blood_and_noise: super::automatic_cut_offs_part_tissue_blood_and_noise;
+    bad_input_is_refused: super::bad_input_is_refused;
 }
 
 /// The second component 80 dB below the first, as tissue and blood.
-#[test]
-fn a_component_80_db_below_the_first() {
+fn a_component_80_db_below_the_first(backend: &Backend) {
     let mut rng = rng();
     for shape in [[64, 900], [900, 64]] {
         let mut data = Array2::<Complex64>::zeros(shape);
@@ -130,68 +174,80 @@ fn a_component_80_db_below_the_first() {
         data += &svd.components(0..1).mapv(|value| value / svd.values[0]);
         data += &blood;
         let stored = data.mapv(|value| Complex::new(value.re as f32, value.im as f32));
-        let got = truncate_rank(stored.view(), &Components::Range { start: 1, stop: 2 }).expect("good data");
+        let kept = Components::Range { start: 1, stop: 2 };
+        let got = filtered(backend, &stored, &kept);
         assert_within(&format!("f32 {shape:?}"), error(&got, &blood), 1e-4);
-        let got = truncate_rank(data.view(), &Components::Range { start: 1, stop: 2 }).expect("good data");
+        assert_within("its value", (got.singular_values[1] / 1e-4 - 1.0).abs(), 1e-4);
+        let got = filtered(backend, &data, &kept);
         assert_within(&format!("f64 {shape:?}"), error(&got, &blood), 1e-7);
+        assert_within("its value", (got.singular_values[1] / 1e-4 - 1.0).abs(), 1e-7);
     }
 }
 
 /// All components are the data, none are zeros, and what is dropped and what is kept make the whole.
-#[test]
-fn parts_make_the_whole() {
+fn parts_make_the_whole(backend: &Backend) {
     let mut rng = rng();
-    let data = falling::<f64>(&mut rng, [9, 50], 0.6);
-    let of = |start, stop| {
-        truncate_rank(data.view(), &Components::Range { start, stop })
-            .expect("good data")
-            .data
-    };
-    let whole = of(0, usize::MAX);
-    let sum = of(0, 4) + of(4, 9);
-    for ((whole, sum), data) in whole.iter().zip(&sum).zip(&data) {
-        assert!((whole - data).abs() < 1e-13 && (sum - data).abs() < 1e-13);
+    // Few of many components are kept or dropped in another way on a GPU.
+    for (shape, splits) in [([9, 50], [4, 8]), ([70, 131], [4, 35]), ([131, 70], [35, 66])] {
+        let data = falling::<f64>(&mut rng, shape, 0.9);
+        let of = |start, stop| filtered(backend, &data, &Components::Range { start, stop }).data;
+        let whole = of(0, usize::MAX);
+        for split in splits {
+            let sum = of(0, split) + of(split, usize::MAX);
+            for ((whole, sum), data) in whole.iter().zip(&sum).zip(&data) {
+                assert!((whole - data).abs() < 1e-13 && (sum - data).abs() < 1e-13, "{shape:?}");
+            }
+        }
     }
+    let data = falling::<f64>(&mut rng, [9, 50], 0.6);
     let by_energy = Components::Energy {
         clutter: 0.1,
         signal: 0.2,
     };
-    let none = truncate_rank(data.view(), &by_energy).expect("good data");
+    let none = filtered(backend, &data, &by_energy);
     assert_eq!(none.kept, 1..1);
     assert!(none.data.iter().all(|value| *value == 0.0));
 }
 
 /// Axes beyond the second are space, views of any strides are as good, and so are magnitudes near the ends of the range.
-#[test]
-fn shapes_strides_and_magnitudes() {
+fn shapes_strides_and_magnitudes(backend: &Backend) {
     let mut rng = rng();
     let matrix = falling::<f64>(&mut rng, [6, 35], 0.5);
     let kept = Components::Range { start: 1, stop: 3 };
-    let expected = truncate_rank(matrix.view(), &kept).expect("good data");
+    let expected = filtered(backend, &matrix, &kept);
     let volume = Array3::from_shape_vec((6, 5, 7), matrix.iter().copied().collect()).expect("35 points");
     let turned = volume.view().permuted_axes([2, 1, 0]).as_standard_layout().into_owned();
-    let got = truncate_rank(turned.view().permuted_axes([2, 1, 0]), &kept).expect("good data");
-    assert_eq!(got.data.shape(), [6, 5, 7]);
-    assert!(got.data.iter().eq(expected.data.iter()), "a view");
+    let tensor = Tensor::from_array(backend, &turned).expect("room");
+    let view = tensor.view().permuted_axes(&[2, 1, 0]).expect("three axes");
+    let stream = backend.stream().expect("a stream");
+    let (got, _) = truncate_rank(view, &kept, &stream).expect("good data");
+    let got = got.to_array().expect("room");
+    assert_eq!(got.shape(), [6, 5, 7]);
+    assert!(got.iter().eq(expected.data.iter()), "a view");
+    // Rows that begin anywhere.
+    let wider =
+        Tensor::from_array(backend, &ndarray::concatenate![Axis(0), Array2::zeros([1, 35]), matrix]).expect("room");
+    let view = wider.view().sliced(0, 1..7, 1).expect("six rows");
+    let (got, _) = truncate_rank(view, &kept, &stream).expect("good data");
+    assert!(got.to_array().expect("room").iter().eq(expected.data.iter()), "a part");
     for exponent in [-900, -300, 300, 900] {
         let factor = 2.0_f64.powi(exponent);
         let scaled = matrix.mapv(|value| value * factor);
-        let got = truncate_rank(scaled.view(), &kept).expect("good data");
-        let same = got.data.iter().zip(&expected.data);
-        assert!(
-            same.into_iter()
-                .all(|(got, expected)| got.to_bits() == (expected * factor).to_bits()),
-            "2^{exponent}"
-        );
+        let got = filtered(backend, &scaled, &kept);
+        let got = got.data.mapv(|value| value / factor);
+        let pairs = got.iter().zip(&expected.data);
+        let error = relative_error(pairs.map(|(got, expected)| ((*got).into(), (*expected).into())));
+        // On the CPU all is scaled alike.
+        let bound = if backend.is_cuda() { 1e-12 } else { 0.0 };
+        assert_within(&format!("2^{exponent}"), error, bound);
     }
-    let zeros = truncate_rank(Array2::<f32>::zeros((3, 5)).view(), &Components::Similarity).expect("good data");
+    let zeros = filtered(backend, &Array2::<f32>::zeros((3, 5)), &Components::Similarity);
     assert_eq!(zeros.singular_values, [0.0; 3]);
     assert!(zeros.data.iter().all(|value| *value == 0.0));
 }
 
 /// Tissue that moves as one, blood that changes from frame to frame within a vessel, and noise.
-#[test]
-fn automatic_cut_offs_part_tissue_blood_and_noise() {
+fn automatic_cut_offs_part_tissue_blood_and_noise(backend: &Backend) {
     let mut rng = rng();
     let (frames, points) = (60, 1500);
     let normal = |rng: &mut Rng| {
@@ -234,7 +290,7 @@ fn automatic_cut_offs_part_tissue_blood_and_noise() {
             }
         }
     }
-    let similar = truncate_rank(data.view(), &Components::Similarity).expect("good data");
+    let similar = filtered(backend, &data, &Components::Similarity);
     assert_eq!(similar.kept, 5..20, "by similarity");
     let energy: Vec<f64> = similar.singular_values.iter().map(|value| value * value).collect();
     let total: f64 = energy.iter().sum();
@@ -243,18 +299,21 @@ fn automatic_cut_offs_part_tissue_blood_and_noise() {
         clutter: (to_tissue - energy[4] / 2.0) / total,
         signal: (to_blood - energy[19] / 2.0) / total,
     };
-    let by_energy = truncate_rank(data.view(), &shares).expect("good data");
+    let by_energy = filtered(backend, &data, &shares);
     assert_eq!(by_energy.kept, 5..20, "by energy");
     assert!(by_energy.data == similar.data, "the same components are the same bits");
-    let turned = truncate_rank(data.view().slice(s![.., ..40]), &Components::Similarity).expect("good data");
+    let turned = filtered(backend, &data.slice(s![.., ..40]).to_owned(), &Components::Similarity);
     assert_eq!(turned.singular_values.len(), 40, "more frames than points");
 }
 
-#[test]
-fn bad_input_is_refused() {
-    let refused = |data: &Array2<f64>, components: Components| match truncate_rank(data.view(), &components) {
-        Ok(_) => panic!("not refused"),
-        Err(error) => error.to_string(),
+fn bad_input_is_refused(backend: &Backend) {
+    let stream = backend.stream().expect("a stream");
+    let refused = |data: &Array2<f64>, components: Components| {
+        let data = Tensor::from_array(backend, data).expect("room");
+        match truncate_rank(&data, &components, &stream) {
+            Ok(_) => panic!("not refused"),
+            Err(error) => error.to_string(),
+        }
     };
     let data = arr2(&[[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]]);
     assert_eq!(
@@ -289,9 +348,83 @@ fn bad_input_is_refused() {
         refused(&Array2::zeros((3, 0)), Components::Similarity),
         "the data to filter is empty (shape [3, 0]); at least 1 needed along every axis"
     );
-    let error = truncate_rank(data.index_axis(Axis(0), 0), &Components::Similarity).expect_err("one axis");
+    let single = arr2(&[[1.0, 2.0, 3.0, 4.0], [5.0, f32::NAN, 7.0, 8.0]]);
+    let single = Tensor::from_array(backend, &single).expect("room");
+    let error = truncate_rank(&single, &Components::Similarity, &stream).expect_err("not a number");
+    assert_eq!(
+        error.to_string(),
+        "the data to filter at [1, 1] is NaN; it must be finite"
+    );
+    let mut narrow = Tensor::zeros(backend, &[2, 3]).expect("room");
+    let error = truncate_rank_into(&single, &Components::Similarity, &mut narrow, &stream).expect_err("another shape");
+    assert!(matches!(error, Error::ShapeMismatch { .. }), "{error}");
+    let one = Tensor::from_array(backend, &data.index_axis(Axis(0), 0)).expect("room");
+    let error = truncate_rank(&one, &Components::Similarity, &stream).expect_err("one axis");
     assert_eq!(
         error.to_string(),
         "the data to filter has shape [3]; expected (frame, ..space)"
     );
+}
+
+/// Calls that are timed.
+const RUNS: usize = 5;
+
+/// Times of calls that keep all but the first 1/16 of components, the decomposition on the host included, and a few columns
+/// of the result against the projection that its singular vectors define.
+fn time(backend: &Backend, frames: usize, space: &[usize], milliseconds: f64) {
+    let n_space: usize = space.iter().product();
+    let mut rng = fastrand::Rng::with_seed(5);
+    // A strong component over noise.
+    let over_time: Vec<f32> = (0..frames).map(|_| rng.f32() + 0.5).collect();
+    let data = Array2::from_shape_fn((frames, n_space), |(frame, _)| {
+        Complex::new(rng.f32() - 0.5 + 100.0 * over_time[frame], rng.f32() - 0.5)
+    });
+    let shape: Vec<usize> = [&[frames], space].concat();
+    let data = data.into_shape_with_order(shape.clone()).expect("as many");
+    let input = Tensor::from_array(backend, &data).expect("room");
+    let mut output = Tensor::zeros(backend, &shape).expect("room");
+    let stream = backend.stream().expect("a stream");
+    let kept = Components::Range {
+        start: frames / 16,
+        stop: usize::MAX,
+    };
+    let mut times = Vec::new();
+    let mut values = Vec::new();
+    for _ in 0..RUNS + 2 {
+        let start = std::time::Instant::now();
+        values = truncate_rank_into(&input, &kept, &mut output, &stream)
+            .expect("good data")
+            .singular_values;
+        stream.synchronize().expect("the run succeeds");
+        times.push(start.elapsed().as_secs_f64() * 1e3);
+    }
+    let best = times[2..].iter().copied().fold(f64::INFINITY, f64::min);
+    println!("{frames} × {space:?} complex f32: {times:.3?} ms, {best:.3} of {milliseconds} allowed");
+    // The energy that is left is that of the components kept.
+    let left: f64 = output
+        .to_array()
+        .expect("room")
+        .iter()
+        .map(|value| f64::from(value.norm_sqr()))
+        .sum();
+    let of_values: f64 = values[frames / 16..].iter().map(|value| value * value).sum();
+    assert_within("the energy left", (left / of_values - 1.0).abs(), 1e-5);
+    assert!(best <= milliseconds, "{best} ms of {milliseconds}");
+}
+
+#[test]
+#[ignore = "needs a GPU: run with --include-ignored where there is one"]
+fn time_of_64_volumes() {
+    time(&gpu(), 64, &[64, 64, 64], 2.0);
+}
+
+#[test]
+#[ignore = "needs a GPU: run with --include-ignored where there is one"]
+fn time_of_256_frames_of_a_million_points() {
+    time(&gpu(), 256, &[1 << 20], 30.0);
+}
+
+#[test]
+fn smaller_on_the_cpu() {
+    time(&Backend::cpu(), 32, &[500], 1e4);
 }

@@ -9,8 +9,14 @@ use core::arch::asm;
 #[repr(C)]
 struct Four(f32, f32, f32, f32);
 
+#[repr(C)]
+struct Two(f64, f64);
+
 #[allow(improper_ctypes)]
 unsafe extern "unadjusted" {
+    #[link_name = "llvm.nvvm.mma.m8n8k4.row.col.f64"]
+    fn multiply_f64(a: f64, b: f64, c0: f64, c1: f64) -> Two;
+
     #[link_name = "llvm.nvvm.mma.m16n8k8.row.col.tf32"]
     fn multiply_tf32(a0: u32, a1: u32, a2: u32, a3: u32, b0: u32, b1: u32, c0: f32, c1: f32, c2: f32, c3: f32) -> Four;
 }
@@ -77,6 +83,13 @@ pub(crate) unsafe fn mma_m16n8k8_tf32(a: [f32; 4], b: [f32; 2], sum: [f32; 4]) -
         )
     };
     [d0, d1, d2, d3]
+}
+
+#[inline(always)]
+pub(crate) unsafe fn mma_m8n8k4_f64(a: f64, b: f64, sum: [f64; 2]) -> [f64; 2] {
+    // SAFETY: a pure function of the warp's registers; all lanes arrive.
+    let Two(d0, d1) = unsafe { multiply_f64(a, b, sum[0], sum[1]) };
+    [d0, d1]
 }
 
 /// From PTX 6.3 on the modifier must be there, before it must not; sm_70 gets PTX 6.0.

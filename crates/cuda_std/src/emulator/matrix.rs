@@ -20,6 +20,7 @@ pub(super) enum Operation {
     LoadMatrices { count: usize, transposed: bool },
     MultiplyHalf,
     MultiplyTf32,
+    MultiplyDouble,
     LoadTile { rows: bool },
     MultiplyTiles,
     StoreTile { rows: bool },
@@ -35,7 +36,9 @@ impl Operation {
         match self {
             Self::LoadMatrices { .. } | Self::LoadTile { .. } => Instruction::MatrixLoad,
             Self::StoreTile { .. } => Instruction::MatrixStore,
-            Self::MultiplyHalf | Self::MultiplyTf32 | Self::MultiplyTiles => Instruction::MatrixMultiply,
+            Self::MultiplyHalf | Self::MultiplyTf32 | Self::MultiplyDouble | Self::MultiplyTiles => {
+                Instruction::MatrixMultiply
+            }
         }
     }
 }
@@ -67,6 +70,10 @@ impl Block {
                     from_fn(|row| from_fn(|column| tf32(lanes[row % 8 * 4 + column % 4][row / 8 + column / 4 * 2])));
                 let b: Matrix<8, 8> = from_fn(|row| from_fn(|column| tf32(lanes[column * 4 + row % 4][4 + row / 4])));
                 multiply_16_by_8(lanes, &a, &b);
+                Ok(())
+            }
+            Operation::MultiplyDouble => {
+                multiply_8_by_8(&mut self.registers[first..first + WARP]);
                 Ok(())
             }
             Operation::MultiplyTiles => {
@@ -180,6 +187,45 @@ fn multiply_16_by_8<const K: usize>(lanes: &mut [[u32; REGISTERS]], a: &Matrix<1
             lane[register] = add_products(sum, (0..K).map(|k| (a[row][k], b[k][column]))).to_bits();
         }
     }
+}
+
+/// A number in double precision in two registers.
+fn double(registers: &[u32; REGISTERS], at: usize) -> f64 {
+    f64::from_bits(u64::from(registers[at]) | u64::from(registers[at + 1]) << 32)
+}
+
+fn set_double(registers: &mut [u32], at: usize, value: f64) {
+    let bits = value.to_bits();
+    (registers[at], registers[at + 1]) = (bits as u32, (bits >> 32) as u32);
+}
+
+/// The product in double precision: a in registers 0 and 1, b in 2 and 3, sums in 4 to 7 that go to 0 to 3.
+fn multiply_8_by_8(lanes: &mut [[u32; REGISTERS]]) {
+    let a: [f64; WARP] = from_fn(|lane| double(&lanes[lane], 0));
+    let b: [f64; WARP] = from_fn(|lane| double(&lanes[lane], 2));
+    for (index, lane) in lanes.iter_mut().enumerate() {
+        let (row, place) = (index / 4, index % 4);
+        for which in 0..2 {
+            let column = 2 * place + which;
+            let products = (0..4).map(|k| (a[4 * row + k], b[4 * column + k]));
+            let sum = products.fold(double(lane, 4 + 2 * which), |sum, (a, b)| a.mul_add(b, sum));
+            set_double(lane, 2 * which, sum);
+        }
+    }
+}
+
+#[track_caller]
+pub(crate) unsafe fn mma_m8n8k4_f64(a: f64, b: f64, sum: [f64; 2]) -> [f64; 2] {
+    let mut registers = [0; 8];
+    for (place, value) in [a, b, sum[0], sum[1]].into_iter().enumerate() {
+        set_double(&mut registers, 2 * place, value);
+    }
+    meet(
+        Location::caller(),
+        Collective::Matrix(Operation::MultiplyDouble),
+        &mut registers,
+    );
+    [0, 2].map(|at| f64::from_bits(u64::from(registers[at]) | u64::from(registers[at + 1]) << 32))
 }
 
 #[track_caller]

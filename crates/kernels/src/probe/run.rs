@@ -297,8 +297,16 @@ pub fn sm_80_outcomes<M: Machine>(machine: &M) -> Result<Vec<Outcome>, M::Error>
     // Products of 16 terms below 1 and a summand: 16 roundings of sums below 17.
     let equality = [within(16.0 * 17.0)];
     let input = mma_input(|| random.float());
-    let random = run(machine, "probe_mma, random", &sm_80::probe_mma, &shape, input, UNWRITTEN, &equality)?;
-    Ok(vec![reduce, copy, ldmatrix, whole, random])
+    let floats = run(machine, "probe_mma, random", &sm_80::probe_mma, &shape, input, UNWRITTEN, &equality)?;
+    let shape = Shape {
+        output_words: 32 * sm_80::MMA_F64_OUTPUT_WORDS,
+        ..shape
+    };
+    // Of numbers that halves hold, the sum of products is exact in any order.
+    let of_a_half = |_| F16::from_f32(random.float()).to_f32().to_bits();
+    let input = (0..32 * sm_80::MMA_F64_INPUT_WORDS).map(of_a_half).collect();
+    let double = run(machine, "probe_mma_f64", &sm_80::probe_mma_f64, &shape, input, UNWRITTEN, &bits)?;
+    Ok(vec![reduce, copy, ldmatrix, whole, floats, double])
 }
 
 /// Registers of both products of `probe_mma`: six of halves, four sums, six numbers in TF32, four sums.

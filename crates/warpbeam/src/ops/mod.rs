@@ -20,6 +20,6 @@ pub use gather::{gather, gather_into};
 pub use geometry::{Coordinate, angle, distance_to_rectangle, pairwise_distance};
 pub use greens::{Amplitude, GreensPlan};
 pub use indices::Indices;
-pub use rank::{Components, MatrixElement, Truncated, truncate_rank};
+pub use rank::{Components, MatrixElement, Truncation, truncate_rank, truncate_rank_into};
 pub use scatter::{ScatterPlan, Summand, scatter_add_into, scatter_into};
 pub use space::MOST_AXES;

@@ -65,10 +65,23 @@ impl Components {
             _ => Ok(()),
         }
     }
+
+    /// Those of components with these singular values; the correlations of their images are asked for where needed.
+    pub(super) fn kept(
+        &self,
+        values: &[f64],
+        correlations: impl FnOnce() -> Result<Array2<f64>>,
+    ) -> Result<Range<usize>> {
+        Ok(match self {
+            Self::Range { start, stop } => *start..(*stop).min(values.len()),
+            Self::Energy { clutter, signal } => by_energy(values, *clutter, *signal),
+            Self::Similarity => by_similarity(&correlations()?),
+        })
+    }
 }
 
 /// The components between two shares of the energy.
-pub(super) fn by_energy(values: &[f64], clutter: f64, signal: f64) -> Range<usize> {
+fn by_energy(values: &[f64], clutter: f64, signal: f64) -> Range<usize> {
     let largest = values[0].max(f64::MIN_POSITIVE);
     let energies: Vec<f64> = values.iter().map(|value| (value / largest).powi(2)).collect();
     let total: f64 = energies.iter().sum();
@@ -88,7 +101,7 @@ pub(super) fn by_energy(values: &[f64], clutter: f64, signal: f64) -> Range<usiz
 }
 
 /// The second of the two squares along the diagonal that fit correlations best.
-pub(super) fn by_similarity(similarity: &Array2<f64>) -> Range<usize> {
+fn by_similarity(similarity: &Array2<f64>) -> Range<usize> {
     let count = similarity.nrows();
     // Sums over the rectangle before each index.
     let mut before = Array2::<f64>::zeros((count + 1, count + 1));

@@ -11,6 +11,15 @@ pub(super) mod sealed {
         /// The same in double precision.
         type Wide: ComplexField + Copy + Send + Sync;
 
+        /// The kernels' number, and that of magnitudes.
+        #[cfg(feature = "cuda")]
+        type Kernels: kernels::rank::Instance;
+        #[cfg(feature = "cuda")]
+        type Magnitude: super::MatrixElement<Wide = f64>;
+
+        /// Real numbers of one: 1 or 2.
+        const PARTS: usize;
+
         /// `self · scale`.
         fn widen(self, scale: f64) -> Self::Wide;
 
@@ -20,11 +29,11 @@ pub(super) mod sealed {
         /// The larger of the parts' magnitudes; NaN if one is.
         fn largest_part(self) -> f64;
 
-        /// The magnitude.
-        fn magnitude(wide: Self::Wide) -> f64;
+        /// Of a real and an imaginary part, if it has one.
+        fn from_parts(re: f64, im: f64) -> Self::Wide;
 
-        /// The real part.
-        fn real(wide: Self::Wide) -> f64;
+        /// The real and the imaginary part.
+        fn parts(wide: Self::Wide) -> [f64; 2];
     }
 }
 
@@ -37,6 +46,11 @@ macro_rules! elements {
     ($($float:ty),*) => { $(
         impl Number for $float {
             type Wide = f64;
+            #[cfg(feature = "cuda")]
+            type Kernels = $float;
+            #[cfg(feature = "cuda")]
+            type Magnitude = $float;
+            const PARTS: usize = 1;
 
             fn widen(self, scale: f64) -> f64 {
                 f64::from(self) * scale
@@ -47,16 +61,21 @@ macro_rules! elements {
             fn largest_part(self) -> f64 {
                 f64::from(self).abs()
             }
-            fn magnitude(wide: f64) -> f64 {
-                wide.abs()
+            fn from_parts(re: f64, _: f64) -> f64 {
+                re
             }
-            fn real(wide: f64) -> f64 {
-                wide
+            fn parts(wide: f64) -> [f64; 2] {
+                [wide, 0.0]
             }
         }
 
         impl Number for Complex<$float> {
             type Wide = Complex64;
+            #[cfg(feature = "cuda")]
+            type Kernels = Complex<$float>;
+            #[cfg(feature = "cuda")]
+            type Magnitude = $float;
+            const PARTS: usize = 2;
 
             fn widen(self, scale: f64) -> Complex64 {
                 Complex::new(f64::from(self.re) * scale, f64::from(self.im) * scale)
@@ -69,11 +88,11 @@ macro_rules! elements {
                 // A comparison with NaN is false.
                 if re > im || re.is_nan() { re } else { im }
             }
-            fn magnitude(wide: Complex64) -> f64 {
-                wide.norm()
+            fn from_parts(re: f64, im: f64) -> Complex64 {
+                Complex::new(re, im)
             }
-            fn real(wide: Complex64) -> f64 {
-                wide.re
+            fn parts(wide: Complex64) -> [f64; 2] {
+                [wide.re, wide.im]
             }
         }
 

@@ -1,110 +1,124 @@
-//! Clutter filters that keep some singular components of a matrix and drop the others, on the CPU.
+//! Clutter filters that keep some singular components of a matrix and drop the others.
 //!
 //! Of the matrix A (first axis × all others) the products of the shorter side's vectors are summed in double precision,
 //! `G = A Aᴴ`; the eigenvectors of G are A's singular vectors of that side, and what is kept is `V Vᴴ A` with those of the
-//! components kept.
+//! components kept. G is decomposed on the host, whatever the backend.
 
+mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
 mod cutoff;
 mod element;
+mod moments;
 mod spectrum;
 
 pub use cutoff::Components;
 pub use element::MatrixElement;
 
-use crate::device::zeroed;
+use super::space::{expect_axes, expect_backend, expect_shape};
+use crate::device::{Stream, Tensor, TensorView};
 use crate::{Error, Result};
-use ndarray::{ArrayD, ArrayView, ArrayView2, ArrayViewMut2, Axis, Dimension, IxDyn};
-use spectrum::{Spectrum, peak};
 use std::ops::Range;
 
-/// What [`truncate_rank`] makes.
+/// What [`truncate_rank`] found in the data.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Truncated<T> {
-    /// The components kept, in the shape of the data.
-    pub data: ArrayD<T>,
+pub struct Truncation {
     /// All singular values of the data, the largest first.
     pub singular_values: Vec<f64>,
     /// The components kept, counted from the largest.
     pub kept: Range<usize>,
 }
 
-/// Keeps some singular components of data on the host, as a matrix of the first axis and all others together.
+/// Keeps some singular components of data, as a matrix of the first axis and all others together; the components kept come
+/// in the shape of the data.
 ///
 /// | argument | shape | unit |
 /// |---|---|---|
-/// | `data` | `(frame, ..space)`, at least two axes, any strides | any |
+/// | `input` | `(frame, ..space)`, at least two axes, any strides | any |
 /// | `components` | which are kept | |
 ///
 /// Tissue is coherent over frames and strong: it is in the first components, blood in the ones after, noise in the last.
 /// Arithmetic is in double precision for every type, on products of the data: a singular value σ is right to about
 /// 1e-16 · (σ₁ / σ)² of itself, and components below about 1e-7 of the first, σ₁, run into each other.
 ///
+/// # Memory
+///
+/// With m the length of the shorter side, a GPU holds sums of parts of the data, at most 160 MiB or 16 m² bytes, whichever is
+/// more, and matrices of 40 m² bytes; for [`Components::Similarity`] also 128 MiB of magnitudes. Data with gaps are copied
+/// first, and data of more frames than points are transposed, which takes twice their size. The host holds matrices of
+/// 100 m² bytes. On the CPU there are up to 64 parts of 16 m² bytes, and data with gaps are copied.
+///
 /// # Errors
 ///
-/// [`Error::WrongAxes`] for fewer than two axes, [`Error::Empty`] for no elements, [`Error::NotFinite`] with the place of
-/// a NaN or an infinity, [`Error::OutOfRange`] for components that there are not, [`Error::OutOfMemory`] where the result does
-/// not fit, and [`Error::NoConvergence`].
+/// As [`truncate_rank_into`].
 ///
 /// # Determinism
 ///
-/// The same data give the same bits, whatever the number of threads.
+/// The same data give the same bits on a backend, whatever the number of threads.
 ///
 /// Source: C. Demené et al., "Spatiotemporal clutter filtering of ultrafast ultrasound data highly increases Doppler and
 /// fUltrasound sensitivity", IEEE Transactions on Medical Imaging 34(11), 2015.
-pub fn truncate_rank<T: MatrixElement, D: Dimension>(
-    data: ArrayView<'_, T, D>,
+pub fn truncate_rank<'a, T: MatrixElement>(
+    input: impl Into<TensorView<'a, T>>,
     components: &Components,
-) -> Result<Truncated<T>> {
-    let shape = data.shape().to_vec();
+    stream: &Stream,
+) -> Result<(Tensor<T>, Truncation)> {
+    let input = input.into();
+    validate(&input, components)?;
+    let mut output = Tensor::unset(input.backend(), input.shape())?;
+    let truncation = truncate_rank_into(input, components, &mut output, stream)?;
+    Ok((output, truncation))
+}
+
+/// As [`truncate_rank`], into a contiguous tensor of the same shape.
+///
+/// On a GPU, too, all is done when the call returns: products of the data are decomposed on the host in between. Data in
+/// double precision whose largest magnitude is beyond 1e±120 are filtered on the host altogether.
+///
+/// # Errors
+///
+/// [`Error::WrongAxes`] for fewer than two axes or more than [`MOST_AXES`](super::MOST_AXES), [`Error::Empty`] for no
+/// elements, [`Error::NotFinite`] with the place of a NaN or an infinity, [`Error::OutOfRange`] for components that there
+/// are not, [`Error::ShapeMismatch`] for an output of another shape, [`Error::WrongBackend`] for an output or a stream from
+/// elsewhere, [`Error::OutOfMemory`], [`Error::NoConvergence`];
+/// [`DeviceError`](crate::DeviceError) for an output that is not contiguous, and what the device reports.
+pub fn truncate_rank_into<'a, T: MatrixElement>(
+    input: impl Into<TensorView<'a, T>>,
+    components: &Components,
+    output: &mut Tensor<T>,
+    stream: &Stream,
+) -> Result<Truncation> {
+    let input = input.into();
+    validate(&input, components)?;
+    expect_shape("the output", input.shape(), output.shape())?;
+    expect_backend(input.backend(), output.backend(), stream)?;
+    output.expect_contiguous("the output")?;
+    #[cfg(feature = "cuda")]
+    if let Some(cuda) = input.backend().as_cuda() {
+        return cuda::run(cuda, &input, components, output, stream);
+    }
+    cpu::run(&input.host(WHAT)?, components, output.host_array_mut("the output")?)
+}
+
+fn validate<T: MatrixElement>(input: &TensorView<'_, T>, components: &Components) -> Result<()> {
+    let shape = input.shape();
     if shape.len() < 2 {
         return Err(Error::WrongAxes {
             what: WHAT,
             expected: "(frame, ..space)",
-            got: shape,
+            got: shape.to_vec(),
         });
     }
-    if data.is_empty() {
+    expect_axes(WHAT, shape)?;
+    if input.is_empty() {
         return Err(Error::Empty {
             what: WHAT,
-            shape,
+            shape: shape.to_vec(),
             minimum: 1,
         });
     }
     let n_frames = shape[0];
-    let n_space = data.len() / n_frames;
-    components.validate(n_frames.min(n_space))?;
-    let data = data.into_dyn();
-    let peak = peak(&data)?;
-    let dense = data.as_standard_layout();
-    let mut output = zeroed::<T>(dense.len(), "the components kept")?;
-    let mismatch = |_| Error::ShapeMismatch {
-        what: WHAT,
-        expected: vec![n_frames, n_space],
-        got: shape.clone(),
-    };
-    let matrix = dense.to_shape((n_frames, n_space)).map_err(mismatch)?;
-    let result = ArrayViewMut2::from_shape((n_frames, n_space), &mut output).map_err(mismatch)?;
-    let is_wide = n_frames <= n_space;
-    let (short, result): (ArrayView2<'_, T>, _) = if is_wide {
-        (matrix.view(), result)
-    } else {
-        (matrix.t(), result.reversed_axes())
-    };
-    let spectrum = Spectrum::new(&short, peak)?;
-    let kept = match components {
-        Components::Range { start, stop } => *start..(*stop).min(spectrum.len()),
-        Components::Energy { clutter, signal } => cutoff::by_energy(spectrum.values(), *clutter, *signal),
-        Components::Similarity => {
-            let axis = if is_wide { Axis(1) } else { Axis(0) };
-            cutoff::by_similarity(&spectrum.similarity(&short, axis))
-        }
-    };
-    spectrum.project(&short, kept.clone(), result);
-    Ok(Truncated {
-        data: ArrayD::from_shape_vec(IxDyn(&shape), output).map_err(mismatch)?,
-        singular_values: spectrum.values().to_vec(),
-        kept,
-    })
+    components.validate(n_frames.min(input.len() / n_frames))
 }
 
 const WHAT: &str = "the data to filter";
