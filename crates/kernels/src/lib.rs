@@ -10,6 +10,7 @@ pub mod das;
 pub mod geometry;
 pub mod greens;
 pub mod index;
+pub mod interpolate;
 pub mod probe;
 pub mod rates;
 
@@ -30,6 +31,9 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     geometry::KERNELS,
     greens::KERNELS,
     greens::ADD_KERNELS,
+    interpolate::boxes::KERNELS,
+    interpolate::locate::KERNELS,
+    interpolate::evaluate::KERNELS,
     probe::KERNELS,
 ];
 
