@@ -55,9 +55,10 @@ fn images(backend: &Backend) {
         };
         let sector = sector.unwrap().with_apex(apex).unwrap();
         let [n_azimuths, n_ranges] = [azimuth.len(), range.len()];
-        let shape = match is_volume {
-            true => vec![2, elevation.len(), n_azimuths, n_ranges],
-            false => vec![2, n_azimuths, n_ranges],
+        let shape = if is_volume {
+            vec![2, elevation.len(), n_azimuths, n_ranges]
+        } else {
+            vec![2, n_azimuths, n_ranges]
         };
         assert_eq!(sector.shape(), shape[1..]);
         let slopes = [

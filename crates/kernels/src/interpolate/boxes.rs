@@ -3,7 +3,7 @@
 use super::{THREADS, number, vector};
 use cuda_std::{Global, GlobalMut, Parameters, Resources, atomic};
 use wavefield::geometry::Vector;
-use wavefield::interpolation::LARGEST_COORDINATE;
+use wavefield::interpolation::is_coordinate;
 use wavefield::interpolation::search::{Bounds, Cells, Level, Nodes};
 
 /// What stands in [`Check::first_bad`] before the launch, and after it where every coordinate is good.
@@ -83,7 +83,7 @@ cuda_std::kernels! {
         let number = number();
         // SAFETY: a coordinate's place; one word that only atomic operations touch.
         unsafe {
-            if number < p.n_coordinates && !(p.coordinates.load(u64::from(number)).abs() <= LARGEST_COORDINATE) {
+            if number < p.n_coordinates && !is_coordinate(p.coordinates.load(u64::from(number))) {
                 atomic::min(p.first_bad, 0, number);
             }
         }

@@ -204,7 +204,7 @@ mod tests {
             let nodes: [f64; 5] = core::array::from_fn(|node| start + step * node as f64);
             let table = Axis {
                 first: 0,
-                sign: f64::from(step.signum()),
+                sign: step.signum(),
                 ..axis
             };
             let read = |node: u32| nodes[node as usize] * step.signum();

@@ -22,8 +22,11 @@ pub const TOLERANCE: f64 = 1e-6;
 /// Nodes of a grid are fewer.
 pub const NODES_BELOW: u32 = 1 << 29;
 
-/// Coordinates have at most this magnitude.
-pub const LARGEST_COORDINATE: f64 = 1e30;
+/// Whether a number can be a coordinate: finite, and at most 10³⁰, so that its powers are numbers too.
+#[inline(always)]
+pub fn is_coordinate(number: f64) -> bool {
+    number.abs() <= 1e30
+}
 
 /// The code of a point outside of the grid.
 pub const OUTSIDE: u32 = u32::MAX;

@@ -131,7 +131,7 @@ pub struct Tetrahedron {
 /// A point's weights in a tetrahedron.
 #[derive(Clone, Copy, Debug)]
 pub struct Weights {
-    weights: [f64; 4],
+    of_nodes: [f64; 4],
     /// How far outside the point is, as a part of the tetrahedron; 0 inside.
     pub excess: f64,
     /// Weights below are rounding.
@@ -208,7 +208,7 @@ impl Tetrahedron {
         let least = smaller(smaller(weights[0], weights[1]), smaller(weights[2], weights[3]));
         let excess = larger(-least, beside);
         Weights {
-            weights,
+            of_nodes: weights,
             excess: if excess <= rounding { 0.0 } else { excess },
             rounding,
         }
@@ -220,7 +220,7 @@ impl Weights {
     /// its own is 1 and the others are 0, on a face that of the node opposite is 0.
     #[inline(always)]
     pub fn settled(&self) -> [f64; 4] {
-        let mut settled = self.weights;
+        let mut settled = self.of_nodes;
         let mut largest = 0;
         let mut most = settled[0];
         cuda_std::unroll!(NODE in [1, 2, 3] {

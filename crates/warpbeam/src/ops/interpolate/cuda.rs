@@ -79,14 +79,14 @@ pub(super) fn boxes(
         axis => levels[level].counts[axis - 1],
     });
     let device_levels = Tensor::from_array(&backend, &table)?;
-    let mut boxes = Tensor::unset(&backend, &[box_count(&levels), NUMBERS_PER_BOX])?;
+    let mut bounds = Tensor::unset(&backend, &[box_count(&levels), NUMBERS_PER_BOX])?;
     for (number, &level) in levels.iter().enumerate() {
         let parameters = boxes::Boxes {
             cells,
             level,
             below: levels[number.saturating_sub(1)],
             positions: positions.global(NODES)?,
-            boxes: boxes.global_mut_as("the boxes")?,
+            boxes: bounds.global_mut_as("the boxes")?,
         };
         let kernel = if number == 0 {
             interpolate_cell_boxes
@@ -96,7 +96,7 @@ pub(super) fn boxes(
         let count = level.counts.iter().product();
         cuda.launch(&kernel, shape(count, 1), parameters, stream)?;
     }
-    let top = boxes.view().sliced(0, boxes.shape()[0] - 1..boxes.shape()[0], 1)?;
+    let top = bounds.view().sliced(0, bounds.shape()[0] - 1..bounds.shape()[0], 1)?;
     let top = contiguous_copy(top, stream)?.to_array()?;
     if let Some(first_bad) = first_bad {
         expect_none(&first_bad, &positions, NODES)?;
@@ -109,7 +109,7 @@ pub(super) fn boxes(
     Ok(Boxes {
         cells,
         positions,
-        boxes,
+        bounds,
         levels,
         device_levels,
     })
@@ -154,7 +154,7 @@ pub(super) fn locate(
                 points: targets,
                 cells: boxes.cells,
                 positions: boxes.positions.global(NODES)?,
-                boxes: boxes.boxes.global_as("the boxes")?,
+                boxes: boxes.bounds.global_as("the boxes")?,
                 levels: boxes.device_levels.global_as("the levels of boxes")?,
             };
             let kernel = match method {

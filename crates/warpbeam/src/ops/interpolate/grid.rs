@@ -5,7 +5,7 @@ use crate::{Error, Result};
 use ndarray::{Array4, ArrayRef, Dimension, Ix4};
 use wavefield::geometry::Vector;
 use wavefield::interpolation::axes::{Axis, Coordinates};
-use wavefield::interpolation::{LARGEST_COORDINATE, NODES_BELOW};
+use wavefield::interpolation::{NODES_BELOW, is_coordinate};
 
 /// How far nodes that count as evenly spaced may be off, in units in the last place of the largest coordinate.
 const EVEN_WITHIN: f64 = 4.0 * f64::EPSILON;
@@ -23,7 +23,7 @@ pub struct InterpolationGrid {
 
 #[derive(Clone, Debug)]
 pub(super) enum Form {
-    Axes(Axes),
+    Axes(Box<Axes>),
     /// `(z, y, x, 3)`.
     Nodes(Array4<f64>),
 }
@@ -32,7 +32,7 @@ pub(super) enum Form {
 #[derive(Clone, Debug)]
 pub(super) struct Axes {
     pub(super) coordinates: Coordinates,
-    pub(super) axes: [Axis; 3],
+    pub(super) along: [Axis; 3],
     /// Coordinates of the axes that are not evenly spaced.
     pub(super) table: Vec<f64>,
     /// Steps from node to node, where they are not at right angles.
@@ -48,7 +48,7 @@ impl InterpolationGrid {
     /// 10³⁰ and 2²⁹ nodes or more.
     pub fn cartesian(x: &[f64], y: &[f64], z: &[f64]) -> Result<Self> {
         let named = [("x", x), ("y", y), ("z", z)];
-        let (axes, table) = axes(named, [1.0; 3])?;
+        let (along, table) = axes(named, [1.0; 3])?;
         let shape = vec![z.len(), y.len(), x.len()];
         expect_nodes(&shape)?;
         let mut matrix = [[0.0; 3]; 3];
@@ -63,12 +63,12 @@ impl InterpolationGrid {
         let skewed = None;
         Ok(Self {
             shape,
-            form: Form::Axes(Axes {
+            form: Form::Axes(Box::new(Axes {
                 coordinates,
-                axes,
+                along,
                 table,
                 skewed,
-            }),
+            })),
         })
     }
 
@@ -97,7 +97,7 @@ impl InterpolationGrid {
             matrix,
             kind: Coordinates::AFFINE,
         };
-        let axes = counts.map(|count| Axis {
+        let along = counts.map(|count| Axis {
             start: 0.0,
             inverse_step: 1.0,
             sign: 1.0,
@@ -106,12 +106,12 @@ impl InterpolationGrid {
         });
         Ok(Self {
             shape: shape.to_vec(),
-            form: Form::Axes(Axes {
+            form: Form::Axes(Box::new(Axes {
                 coordinates,
-                axes,
+                along,
                 table: Vec::new(),
                 skewed,
-            }),
+            })),
         })
     }
 
@@ -150,7 +150,7 @@ impl InterpolationGrid {
         let [range, azimuth, elevation] = sector.axes();
         let farthest = range.iter().copied().fold(0.0_f64, f64::max);
         let named = [(RANGE, range), (AZIMUTH, azimuth), (ELEVATION, elevation)];
-        let (axes, table) = axes(named, [1.0, farthest, farthest])?;
+        let (along, table) = axes(named, [1.0, farthest, farthest])?;
         let coordinates = Coordinates {
             origin: sector.apex(),
             matrix: [[0.0; 3]; 3],
@@ -159,12 +159,12 @@ impl InterpolationGrid {
         let skewed = None;
         Ok(Self {
             shape,
-            form: Form::Axes(Axes {
+            form: Form::Axes(Box::new(Axes {
                 coordinates,
-                axes,
+                along,
                 table,
                 skewed,
-            }),
+            })),
         })
     }
 
@@ -202,8 +202,7 @@ pub(super) fn expect_nodes(shape: &[usize]) -> Result<()> {
 
 /// Refuses what is not finite, and magnitudes whose squares are no numbers.
 pub(super) fn expect_coordinates<D: Dimension>(what: &'static str, coordinates: &ArrayRef<f64, D>) -> Result<()> {
-    let is_bad = |value: &f64| !(value.abs() <= LARGEST_COORDINATE);
-    let Some((index, &value)) = coordinates.indexed_iter().find(|(_, value)| is_bad(value)) else {
+    let Some((index, &value)) = coordinates.indexed_iter().find(|(_, value)| !is_coordinate(**value)) else {
         return Ok(());
     };
     let index = ndarray::IntoDimension::into_dimension(index).slice().to_vec();

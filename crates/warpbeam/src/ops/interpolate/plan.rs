@@ -71,7 +71,7 @@ pub(super) struct Boxes {
     /// `(z, y, x, 3)`.
     pub(super) positions: Tensor<f64>,
     /// `(box, 8)`.
-    pub(super) boxes: Tensor<f32>,
+    pub(super) bounds: Tensor<f32>,
     pub(super) levels: Vec<Level>,
     /// `(level, 4)`: first box and boxes along each axis.
     #[cfg(feature = "cuda")]
@@ -278,12 +278,12 @@ impl Boxes {
         let backend = positions.backend().clone();
         let from = positions.host_slice(NODES)?;
         let (cells, levels) = cells(shape);
-        let mut boxes = Tensor::zeros(&backend, &[box_count(&levels), NUMBERS_PER_BOX])?;
-        cpu::boxes(&cells, from, &levels, boxes.host_slice_mut("the boxes")?);
+        let mut bounds = Tensor::zeros(&backend, &[box_count(&levels), NUMBERS_PER_BOX])?;
+        cpu::boxes(&cells, from, &levels, bounds.host_slice_mut("the boxes")?);
         let new = Self {
             cells,
             positions,
-            boxes,
+            bounds,
             levels,
             #[cfg(feature = "cuda")]
             device_levels: Tensor::zeros(&backend, &[0])?,
@@ -298,7 +298,7 @@ impl Boxes {
     fn host(&self) -> Result<HostMesh<'_>> {
         Ok(HostMesh {
             positions: self.positions.host_slice(NODES)?,
-            boxes: self.boxes.host_slice("the boxes")?,
+            boxes: self.bounds.host_slice("the boxes")?,
             levels: &self.levels,
         })
     }
@@ -315,7 +315,7 @@ fn along_axes(backend: &Backend, axes: &Axes, shape: &[usize], method: Interpola
     }
     let grid = AxesGrid {
         coordinates: axes.coordinates,
-        axes: axes.axes,
+        axes: axes.along,
         steps,
         way: match method {
             InterpolationMethod::Nearest => NEAREST,

@@ -77,9 +77,10 @@ impl PreparedPoints {
         let mut output = zeroed::<T>(length, "the values at the points")?;
         #[cfg(feature = "cuda")]
         if self.backend.is_cuda() {
-            let values = match values.ndim() == self.values.len() {
-                true => values.insert_axis(Axis(0)),
-                false => values,
+            let values = if values.ndim() == self.values.len() {
+                values.insert_axis(Axis(0))
+            } else {
+                values
             };
             self.run_in_parts(&values, fill, &mut output)?;
             return self.shaped(output_shape, output);
