@@ -7,7 +7,9 @@ use super::plan::InterpolationMethod;
 use crate::device::{Backend, Element, Stream, Tensor, zeroed};
 use crate::ops::space::expect_shape;
 use crate::{Error, Result};
-use ndarray::{ArrayD, ArrayView, Axis, Dimension, IxDyn, Slice};
+use ndarray::{ArrayD, ArrayView, Dimension, IxDyn};
+#[cfg(feature = "cuda")]
+use ndarray::{Axis, Slice};
 use num_complex::Complex;
 use wavefield::interpolation::{Nearest, Tetrahedral, Trilinear, Value};
 
