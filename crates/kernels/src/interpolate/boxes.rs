@@ -78,7 +78,7 @@ cuda_std::kernels! {
     /// Looks for coordinates that are not finite or too large.
     interpolate_check(p: Check),
     threads THREADS, blocks 1,
-    resources Resources { registers: 24, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+    resources Resources { registers: 16, barriers: 0, warp_operations: 0, matrix_operations: 0 },
     {
         let number = number();
         // SAFETY: a coordinate's place; one word that only atomic operations touch.
@@ -92,7 +92,7 @@ cuda_std::kernels! {
     /// Boxes around cells.
     interpolate_cell_boxes(p: Boxes),
     threads THREADS, blocks 1,
-    resources Resources { registers: 96, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+    resources Resources { registers: 72, barriers: 0, warp_operations: 0, matrix_operations: 0 },
     {
         // SAFETY: the launching side's promise.
         unsafe { make(p, |at| p.cells.bounds(&Positions(p.positions), at)) }

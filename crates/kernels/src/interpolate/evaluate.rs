@@ -68,27 +68,30 @@ unsafe fn evaluate<V: Value, W: Way, const ITEMS: usize>(p: Evaluate<V>) {
     let end = p.n_items.min(item + p.items_per_block);
     while item < end {
         let mut values = [[V::ZERO; 8]; ITEMS];
+        // The last item stands for those behind it, and is stored again: behind a branch the compiler would ask for the
+        // corners of one item at a time.
+        let at_most = |number: usize| u64::from((item + number as u32).min(end - 1));
         cuda_std::unroll!(ITEM in [0, 1, 2, 3] {
             if ITEM < ITEMS {
-                // The last item stands for those behind it.
-                let from = u64::from((item + ITEM as u32).min(end - 1)) * p.n_nodes;
+                // SAFETY: there is such an item.
+                let from = unsafe { p.values.from(at_most(ITEM) * p.n_nodes) };
                 cuda_std::unroll!(CORNER in [0, 1, 2, 3, 4, 5, 6, 7] {
                     if CORNER < W::CORNERS {
-                        // SAFETY: an item, and a node of the grid.
-                        values[ITEM % ITEMS][CORNER] = unsafe { p.values.load(from + u64::from(nodes[CORNER])) };
+                        // SAFETY: a node of the grid.
+                        values[ITEM % ITEMS][CORNER] = unsafe { from.load(u64::from(nodes[CORNER])) };
                     }
                 });
             }
         });
         cuda_std::unroll!(ITEM in [0, 1, 2, 3] {
-            if ITEM < ITEMS && item + (ITEM as u32) < end {
+            if ITEM < ITEMS {
                 let mut sum = V::ZERO;
                 cuda_std::unroll!(CORNER in [0, 1, 2, 3, 4, 5, 6, 7] {
                     if CORNER < W::CORNERS {
                         sum = V::add_weighted(sum, weights[CORNER], values[ITEM % ITEMS][CORNER]);
                     }
                 });
-                let to = u64::from(item + ITEM as u32) * u64::from(p.n_points) + at;
+                let to = at_most(ITEM) * u64::from(p.n_points) + at;
                 // SAFETY: an item and a point, this thread's alone.
                 unsafe { p.output.store(to, if is_outside { p.fill } else { sum }) };
             }
@@ -103,7 +106,7 @@ macro_rules! instances {
             /// Values of the nearest nodes.
             $nearest(p: Evaluate<$type>),
             threads THREADS, blocks 1,
-            resources Resources { registers: 64, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+            resources Resources { registers: 48, barriers: 0, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
                 unsafe { evaluate::<$type, Nearest, 4>(p) }
@@ -112,7 +115,7 @@ macro_rules! instances {
             /// Values from eight corners.
             $trilinear(p: Evaluate<$type>),
             threads THREADS, blocks 1,
-            resources Resources { registers: 128, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+            resources Resources { registers: 96, barriers: 0, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
                 unsafe { evaluate::<$type, Trilinear, 2>(p) }
@@ -121,7 +124,7 @@ macro_rules! instances {
             /// Values from four corners.
             $tetrahedral(p: Evaluate<$type>),
             threads THREADS, blocks 1,
-            resources Resources { registers: 128, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+            resources Resources { registers: 96, barriers: 0, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
                 unsafe { evaluate::<$type, Tetrahedral, 4>(p) }

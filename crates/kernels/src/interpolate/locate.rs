@@ -114,7 +114,7 @@ cuda_std::kernels! {
     /// Places along axes.
     interpolate_along_axes(p: AlongAxes),
     threads THREADS, blocks 1,
-    resources Resources { registers: 96, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+    resources Resources { registers: 64, barriers: 0, warp_operations: 0, matrix_operations: 0 },
     {
         // SAFETY: axes name places of the table that there are, by the launching side's promise.
         let table = |at: u32| unsafe { p.table.load(u64::from(at)) };
@@ -125,7 +125,7 @@ cuda_std::kernels! {
     /// Tetrahedra that hold points.
     interpolate_through_boxes(p: ThroughBoxes),
     threads THREADS, blocks 1,
-    resources Resources { registers: 160, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+    resources Resources { registers: 128, barriers: 0, warp_operations: 0, matrix_operations: 0 },
     {
         // SAFETY: the launching side's promise.
         unsafe { find(p.points, |point| p.cells.locate(&p, point)) }
@@ -134,7 +134,7 @@ cuda_std::kernels! {
     /// Nodes that are nearest to points.
     interpolate_nearest_through_boxes(p: ThroughBoxes),
     threads THREADS, blocks 1,
-    resources Resources { registers: 160, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+    resources Resources { registers: 128, barriers: 0, warp_operations: 0, matrix_operations: 0 },
     {
         // SAFETY: the launching side's promise.
         unsafe { find(p.points, |point| p.cells.nearest(&p, point)) }

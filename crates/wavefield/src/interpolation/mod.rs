@@ -174,8 +174,7 @@ macro_rules! values {
 
             #[inline(always)]
             fn add_weighted(sum: Self, weight: $real, value: Self) -> Self {
-                let more = Real::mul_add(weight, value, sum);
-                if weight == 0.0 { sum } else { more }
+                Real::mul_add(weight, if weight == 0.0 { 0.0 } else { value }, sum)
             }
         }
 

@@ -1,8 +1,8 @@
 //! Interpolation on a CUDA device: launches, and the few bytes that come back.
 
 use super::grid::{NODES, bad_coordinate};
-use super::mesh::{NUMBERS_PER_BOX, box_count, cells};
-use super::plan::{Boxes, Checking, Engine, InterpolationMethod, POINTS};
+use super::mesh::{Boxes, NUMBERS_PER_BOX, box_count, cells};
+use super::plan::{Checking, Engine, InterpolationMethod, POINTS};
 use super::prepared::{InterpolationValue, PreparedPoints};
 use crate::device::{Cuda, Stream, Tensor};
 use crate::ops::contiguous_copy;

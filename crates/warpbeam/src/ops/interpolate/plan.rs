@@ -4,14 +4,13 @@ use super::cpu;
 #[cfg(feature = "cuda")]
 use super::cuda;
 use super::grid::{Axes, Form, InterpolationGrid, NODES, expect_coordinates, expect_nodes};
-use super::mesh::{HostMesh, NUMBERS_PER_BOX, box_count, cells};
+use super::mesh::Boxes;
 use super::prepared::PreparedPoints;
 use crate::device::{Backend, Stream, Tensor};
 use crate::{Error, Result};
 use ndarray::{ArrayRef, Dimension};
 use wavefield::geometry::Vector;
 use wavefield::interpolation::axes::{AxesGrid, NEAREST, TETRAHEDRAL, TRILINEAR};
-use wavefield::interpolation::search::{Cells, Level, Mesh};
 
 /// How values between nodes come about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,18 +63,6 @@ pub(super) enum Engine {
     Axes { grid: AxesGrid, table: Tensor<f64> },
     /// Among boxes.
     Boxes(Boxes),
-}
-
-pub(super) struct Boxes {
-    pub(super) cells: Cells,
-    /// `(z, y, x, 3)`.
-    pub(super) positions: Tensor<f64>,
-    /// `(box, 8)`.
-    pub(super) bounds: Tensor<f32>,
-    pub(super) levels: Vec<Level>,
-    /// `(level, 4)`: first box and boxes along each axis.
-    #[cfg(feature = "cuda")]
-    pub(super) device_levels: Tensor<u32>,
 }
 
 /// Who looks for coordinates that are not finite.
@@ -260,47 +247,6 @@ impl Interpolator {
             codes,
             numbers,
         }
-    }
-}
-
-impl Boxes {
-    fn from_host<D: Dimension>(backend: &Backend, shape: &[usize], positions: &ArrayRef<f64, D>) -> Result<Self> {
-        let shape = [shape[0], shape[1], shape[2]];
-        let positions = Tensor::from_array(backend, positions)?;
-        #[cfg(feature = "cuda")]
-        if let Some(cuda) = backend.as_cuda() {
-            return cuda::boxes(cuda, positions, shape, Checking::Done, &backend.stream()?);
-        }
-        Self::on_cpu(positions, shape)
-    }
-
-    fn on_cpu(positions: Tensor<f64>, shape: [usize; 3]) -> Result<Self> {
-        let backend = positions.backend().clone();
-        let from = positions.host_slice(NODES)?;
-        let (cells, levels) = cells(shape);
-        let mut bounds = Tensor::zeros(&backend, &[box_count(&levels), NUMBERS_PER_BOX])?;
-        cpu::boxes(&cells, from, &levels, bounds.host_slice_mut("the boxes")?);
-        let new = Self {
-            cells,
-            positions,
-            bounds,
-            levels,
-            #[cfg(feature = "cuda")]
-            device_levels: Tensor::zeros(&backend, &[0])?,
-        };
-        let top = box_count(&new.levels) as u32 - 1;
-        if new.host()?.bounds(top).is_empty() {
-            return Err(Error::FlatGrid { shape: shape.to_vec() });
-        }
-        Ok(new)
-    }
-
-    fn host(&self) -> Result<HostMesh<'_>> {
-        Ok(HostMesh {
-            positions: self.positions.host_slice(NODES)?,
-            boxes: self.bounds.host_slice("the boxes")?,
-            levels: &self.levels,
-        })
     }
 }
 
