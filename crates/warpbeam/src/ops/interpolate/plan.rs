@@ -35,7 +35,8 @@ pub enum InterpolationMethod {
 /// the value to fill with, and so does what lies beside a grid that is a surface or a line. Points are found in double
 /// precision, at any size of cells: a point on a node gets its value exactly, and a function that is linear in the
 /// coordinates is interpolated to within the rounding of coordinates and values. Cells that are flat, such as those of
-/// nodes that coincide, hold no point; of cells that overlap, the one with the least index counts. A node's value reaches
+/// nodes that coincide, hold no point, and nodes that coincide should have one value; of cells that overlap, the one with the
+/// least index counts. A node's value reaches
 /// the points in which its weight is not 0, in the precision of the values, and no others: NaN and infinities too.
 ///
 /// ```

@@ -9,7 +9,8 @@ use ndarray::{ArrayD, ArrayView, Dimension, IxDyn};
 use std::f64::consts::{FRAC_PI_2, PI};
 
 /// Samples along beams from an apex: at `apex + R · (sin α · cos ε, sin ε, cos α · cos ε)` for every range R, azimuth α
-/// (from z towards x) and elevation ε (towards y), as [`Wave::Plane`](crate::Wave::Plane) counts them.
+/// (from z towards x) and elevation ε (towards y), as [`Wave::Plane`](crate::Wave::Plane) counts them. A full circle has a
+/// beam at −π and one at π.
 ///
 /// | what | shape |
 /// |---|---|
