@@ -374,8 +374,10 @@ fn against_every_tetrahedron<T: Values>(backend: &Backend) {
                 let parts = flat[*node].parts();
                 [sum[0] + weight * parts[0], sum[1] + weight * parts[1]]
             });
-            // Narrow cells at the apex: weights change by 1 within a part of a cell's length.
-            let bound = 16.0 * T::ROUNDING + 1e4 * f64::EPSILON * (1.0 + 1.0 / scale).min(1e6);
+            // Narrow cells at the apex: weights change by 1 within a part of a cell's length. What is a little outside gets
+            // what is at the edge.
+            let beside = 4.0 * (-found.least).max(0.0);
+            let bound = 16.0 * T::ROUNDING + 1e4 * f64::EPSILON * (1.0 + 1.0 / scale).min(1e6) + beside;
             let error = result
                 .parts()
                 .into_iter()
