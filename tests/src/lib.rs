@@ -12,6 +12,7 @@ pub mod compare;
 pub mod das;
 pub mod data;
 pub mod greens;
+pub mod interpolate;
 pub mod random;
 pub mod rotating_disk;
 pub mod run;

@@ -10,6 +10,7 @@ pub mod das;
 pub mod geometry;
 pub mod greens;
 pub mod index;
+pub mod interpolate;
 pub mod probe;
 pub mod rank;
 pub mod rates;
@@ -33,6 +34,9 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     greens::ADD_KERNELS,
     rank::KERNELS,
     rank::fma::KERNELS,
+    interpolate::boxes::KERNELS,
+    interpolate::locate::KERNELS,
+    interpolate::evaluate::KERNELS,
     probe::KERNELS,
 ];
 

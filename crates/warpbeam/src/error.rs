@@ -94,6 +94,14 @@ pub enum Error {
         /// How long the axis is.
         axis_length: usize,
     },
+    /// A grid has no cell that a point can be in.
+    #[error(
+        "all cells of the grid of {shape:?} nodes are flat; neighbours along its axes must lie apart and in different directions"
+    )]
+    FlatGrid {
+        /// Nodes along each axis.
+        shape: Vec<usize>,
+    },
     /// A source and a target are at one place, where a wave has no value.
     #[error(
         "source {source_index} and target {target_index} are both at {position:?}; a wave has no value at its source"

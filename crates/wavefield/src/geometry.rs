@@ -1,6 +1,6 @@
 //! Points and vectors.
 
-use core::f64::consts::{FRAC_PI_2, FRAC_PI_4};
+use core::f64::consts::{FRAC_PI_2, FRAC_PI_4, PI};
 use cuda_std::math::Real;
 
 /// A point or a vector: x, y, z.
@@ -64,6 +64,27 @@ pub fn angle_by_chords<R: Real>(difference: R, sum: R) -> R {
     half + half
 }
 
+/// The angle from the x axis towards the y axis of a vector in a plane, from −π to π, within a few units in the last place;
+/// 0 for the zero vector.
+#[inline(always)]
+pub fn angle_from_x<R: Real>(y: R, x: R) -> R {
+    let (height, width) = (y.abs(), x.abs());
+    let is_steep = height > width;
+    let (small, large) = if is_steep { (width, height) } else { (height, width) };
+    let angle = if large == R::ZERO {
+        R::ZERO
+    } else {
+        arctangent(small.divide(large))
+    };
+    let angle = if is_steep {
+        R::from_f64(FRAC_PI_2) - angle
+    } else {
+        angle
+    };
+    let angle = if x < R::ZERO { R::from_f64(PI) - angle } else { angle };
+    if y < R::ZERO { -angle } else { angle }
+}
+
 /// The arctangent of a number from 0 to 1, within 4 units in the last place.
 #[inline(always)]
 fn arctangent<R: Real>(tangent: R) -> R {
@@ -119,5 +140,17 @@ mod tests {
         assert!((angle_by_chords(1e-9_f64, 2.0) - 1e-9).abs() < 1e-24);
         assert_eq!(angle_by_chords(0.0_f64, 0.0), FRAC_PI_2);
         assert!(angle_by_chords(f64::NAN, 1.0).is_nan());
+    }
+
+    #[test]
+    fn angles_of_all_quadrants() {
+        let mut worst = 0.0_f64;
+        for step in -1000..=1000 {
+            let (sine, cosine) = (PI * f64::from(step) / 1000.0).sin_cos();
+            worst = worst.max((angle_from_x(3.0 * sine, 3.0 * cosine) - sine.atan2(cosine)).abs());
+        }
+        println!("worst error {worst:e}");
+        assert!(worst < 2e-15);
+        assert_eq!(angle_from_x(0.0_f64, 0.0), 0.0);
     }
 }

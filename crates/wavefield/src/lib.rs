@@ -15,6 +15,8 @@
 //! | f-number | depth along the element's normal over the aperture's width: half-width `depth / (2 F)`; 0 uses all elements | [`aperture`] |
 //! | window's edge | an element exactly on the edge belongs to the aperture | [`aperture`] |
 //! | range | a delay d counts where 0 ≤ d < K − 1, whatever the interpolation; elsewhere it adds exactly 0 | [`sampling`] |
+//! | edge of a grid | a point within 10⁻⁶ of a cell belongs to it | [`interpolation`] |
+//! | sector | azimuth from z towards x, elevation towards y, range from the apex | [`interpolation::axes`] |
 //! | focus | before and at the focal plane the wave converges, behind it diverges | [`transmit`] |
 
 #![cfg_attr(not(test), no_std)]
@@ -23,6 +25,7 @@
 
 pub mod aperture;
 pub mod geometry;
+pub mod interpolation;
 pub mod phase;
 pub mod sampling;
 pub mod transmit;

@@ -11,6 +11,7 @@ mod far;
 mod geometry;
 mod greens;
 mod index;
+mod interpolate;
 mod payload;
 mod permute;
 mod probes;

@@ -1,5 +1,5 @@
 //! Operations beside delay-and-sum: dense copies of arrays with any strides, rows from given places and to given places,
-//! distances and angles, spherical waves from sources to targets, clutter filters.
+//! distances and angles, interpolation and scan conversion, spherical waves from sources to targets, clutter filters.
 //!
 //! Those on tensors take up to [`MOST_AXES`] axes, or views with any strides, and run where the tensors are, on a stream.
 //! On CUDA the work may still run when a call returns: reading the output to the host waits for it.
@@ -9,6 +9,7 @@ mod gather;
 mod geometry;
 mod greens;
 mod indices;
+mod interpolate;
 #[cfg(feature = "cuda")]
 mod launch;
 mod rank;
@@ -20,6 +21,9 @@ pub use gather::{gather, gather_into};
 pub use geometry::{Coordinate, angle, distance_to_rectangle, pairwise_distance};
 pub use greens::{Amplitude, GreensPlan};
 pub use indices::Indices;
+pub use interpolate::{
+    InterpolationGrid, InterpolationMethod, InterpolationValue, Interpolator, PreparedPoints, SectorGrid, scan_convert,
+};
 pub use rank::{Components, MatrixElement, Truncation, truncate_rank, truncate_rank_into};
 pub use scatter::{ScatterPlan, Summand, scatter_add_into, scatter_into};
 pub use space::MOST_AXES;

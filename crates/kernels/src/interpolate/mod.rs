@@ -1,0 +1,42 @@
+//! Interpolation on structured grids: the math of `wavefield::interpolation`, a thread a coordinate, a box or a point.
+//!
+//! | kernels | what they make |
+//! |---|---|
+//! | [`boxes`] | the first coordinate that is no number; boxes around cells, and around those of the level below |
+//! | [`locate`] | a place for every point: along axes, or through the boxes |
+//! | [`evaluate`] | values at the places |
+//!
+//! Blocks have [`THREADS`] threads and no shared memory. The launching side puts one launch after the other for each level
+//! of boxes; no result depends on the order of threads.
+
+pub mod boxes;
+pub mod evaluate;
+pub mod locate;
+
+cuda_std::on_host! {
+    pub use evaluate::Instance;
+}
+
+use cuda_std::{Global, thread};
+use wavefield::geometry::Vector;
+
+/// Threads of a block.
+pub const THREADS: u32 = 256;
+
+/// The number of the thread's piece of work.
+#[inline(always)]
+fn number() -> u32 {
+    thread::block_idx_x() * THREADS + thread::thread_idx_x()
+}
+
+/// A vector of `(.., 3)`.
+///
+/// # Safety
+///
+/// There are more vectors than `number`.
+#[inline(always)]
+unsafe fn vector(of: Global<f64>, number: u32) -> Vector<f64> {
+    let at = 3 * u64::from(number);
+    // SAFETY: the caller's promise.
+    unsafe { [of.load(at), of.load(at + 1), of.load(at + 2)] }
+}

@@ -1,0 +1,15 @@
+//! Values on structured grids at any points: grids, the plan that finds points in them, what it found, and scan conversion.
+
+mod cpu;
+#[cfg(feature = "cuda")]
+mod cuda;
+mod grid;
+mod mesh;
+mod plan;
+mod prepared;
+mod sector;
+
+pub use grid::InterpolationGrid;
+pub use plan::{InterpolationMethod, Interpolator};
+pub use prepared::{InterpolationValue, PreparedPoints};
+pub use sector::{SectorGrid, scan_convert};
