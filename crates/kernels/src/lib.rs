@@ -11,6 +11,7 @@ pub mod geometry;
 pub mod greens;
 pub mod index;
 pub mod probe;
+pub mod product;
 pub mod rates;
 
 use cuda_std::KernelInfo;
@@ -30,6 +31,7 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     geometry::KERNELS,
     greens::KERNELS,
     greens::ADD_KERNELS,
+    product::KERNELS,
     probe::KERNELS,
 ];
 

@@ -14,4 +14,5 @@ mod index;
 mod payload;
 mod permute;
 mod probes;
+mod product;
 mod rates;
