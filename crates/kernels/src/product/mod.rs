@@ -4,7 +4,7 @@
 //!
 //! | launch | |
 //! |---|---|
-//! | block | [`Tile::threads`] threads, which share a tile of rows and columns |
+//! | block | 128 or 64 threads ([`Tile`]), which share a tile of rows and columns |
 //! | grid | x: tiles of rows, within tiles of columns, within batch items, within parts of the sum |
 //! | shared memory | [`Instance::shared_bytes`]: [`DEPTH`] positions k of both operands, twice |
 //! | barriers | one for every [`DEPTH`] positions |
@@ -14,6 +14,7 @@
 //! it brings is on its way while the elements before are multiplied. In shared memory both operands lie with rows or columns
 //! side by side, and a thread reads 16 bytes at a time. Halves are multiplied and summed in single precision.
 
+pub mod halves;
 mod load;
 mod multiply;
 mod number;
@@ -81,12 +82,12 @@ pub struct Product<T> {
     pub n_items: u32,
     /// Positions of the sum.
     pub n_summed: u32,
-    /// Positions of a part of the sum; all where there is one part.
+    /// Positions of a part of the sum, a multiple of [`DEPTH`]; one part where it is not less than all.
     pub n_summed_of_part: u32,
     /// How many axes rows, columns and batch items have; the others are `NONE`.
     pub n_axes: [u32; 3],
-    /// Whether 16 bytes of neighbouring columns lie side by side and aligned in the output, and columns come in such groups,
-    /// not 0, or 0.
+    /// Whether 16 bytes of neighbouring columns (two columns, of halves) lie side by side and aligned in the output, and
+    /// columns come in such groups, not 0, or 0.
     pub is_wide: u32,
     /// Elements from one part of the sum to the next in the output.
     pub part_stride: i64,
@@ -101,35 +102,37 @@ pub struct Product<T> {
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
 unsafe impl<T: Element> Parameters for Product<T> {}
 
-/// Instances: name, number, rows and columns of a thread, threads of a side, blocks of a multiprocessor, registers.
+/// Instances: name, number, rows and columns of a thread, threads along rows and along columns, blocks of a multiprocessor,
+/// registers.
 macro_rules! instances {
-    ($($name:ident: $number:ty, $rows:literal, $columns:literal, $side:literal, $blocks:literal, $registers:literal;)*) => {
+    ($($name:ident: $number:ty, [$rows:literal, $columns:literal], [$down:literal, $across:literal], $blocks:literal,
+        $registers:literal;)*) => {
         cuda_std::kernels! { $(
             /// Matrix products; the number and the tile's size are in the name.
             $name(p: Product<$number>),
-            threads $side * $side, blocks $blocks,
-            resources Resources { registers: $registers, barriers: 1, warp_operations: 0, matrix_operations: 0 },
+            threads $down * $across, blocks $blocks,
+            resources Resources { registers: $registers, barriers: 2, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { product::<$number, $rows, $columns, $side>(&p) }
+                unsafe { product::<$number, $rows, $columns, $down, $across>(&p) }
             }
         )* }
     };
 }
 
 instances! {
-    product_f16: F16, 8, 8, 16, 2, 128;
-    product_f32: f32, 8, 8, 16, 2, 128;
-    product_f64: f64, 4, 8, 16, 2, 128;
-    product_cf16: Complex<F16>, 4, 8, 16, 2, 128;
-    product_cf32: Complex<f32>, 4, 8, 16, 2, 128;
-    product_cf64: Complex<f64>, 4, 4, 16, 2, 128;
-    product_small_f16: F16, 4, 4, 8, 8, 128;
-    product_small_f32: f32, 4, 4, 8, 8, 128;
-    product_small_f64: f64, 4, 4, 8, 8, 128;
-    product_small_cf16: Complex<F16>, 4, 4, 8, 8, 128;
-    product_small_cf32: Complex<f32>, 4, 4, 8, 8, 128;
-    product_small_cf64: Complex<f64>, 4, 4, 8, 8, 128;
+    product_f16: F16, [8, 8], [16, 8], 3, 168;
+    product_f32: f32, [8, 8], [16, 8], 3, 168;
+    product_f64: f64, [4, 8], [16, 8], 3, 168;
+    product_cf16: Complex<F16>, [4, 8], [16, 8], 3, 168;
+    product_cf32: Complex<f32>, [4, 8], [16, 8], 3, 168;
+    product_cf64: Complex<f64>, [4, 4], [16, 8], 3, 168;
+    product_small_f16: F16, [4, 4], [8, 8], 6, 168;
+    product_small_f32: f32, [4, 4], [8, 8], 6, 168;
+    product_small_f64: f64, [4, 4], [8, 8], 6, 168;
+    product_small_cf16: Complex<F16>, [4, 4], [8, 8], 6, 168;
+    product_small_cf32: Complex<f32>, [4, 4], [8, 8], 6, 168;
+    product_small_cf64: Complex<f64>, [4, 4], [8, 8], 6, 168;
 }
 
 cuda_std::on_host! {
@@ -144,22 +147,29 @@ cuda_std::on_host! {
 
     impl Tile {
         /// Threads of a block along rows, and along columns.
-        const fn side(self) -> u32 {
+        const fn threads(self) -> [u32; 2] {
             match self {
-                Self::Large => 16,
-                Self::Small => 8,
+                Self::Large => [16, 8],
+                Self::Small => [8, 8],
             }
         }
+    }
 
-        /// Threads of a block.
-        pub const fn threads(self) -> u32 {
-            self.side() * self.side()
+    impl<T> Product<T> {
+        /// Blocks for tiles of these rows and columns; too many for any device where they are more than a number holds.
+        fn blocks(&self, [rows, columns]: [u32; 2]) -> u32 {
+            let n_parts = self.n_summed.div_ceil(self.n_summed_of_part.max(1)).max(1);
+            let blocks = u64::from(self.n_rows.div_ceil(rows))
+                .saturating_mul(u64::from(self.n_columns.div_ceil(columns)))
+                .saturating_mul(u64::from(self.n_items))
+                .saturating_mul(u64::from(n_parts));
+            u32::try_from(blocks).unwrap_or(u32::MAX)
         }
     }
 
     /// A number that there are kernels for.
     pub trait Instance: Number {
-        /// Rows and columns of a thread in a large tile.
+        /// Rows and columns of a thread in a large tile; in a small one it has four of each.
         const LARGE: [u32; 2];
 
         /// The kernel.
@@ -167,10 +177,12 @@ cuda_std::on_host! {
 
         /// Rows and columns of a tile.
         fn tile(tile: Tile) -> [u32; 2] {
-            match tile {
-                Tile::Large => Self::LARGE.map(|of_thread| of_thread * tile.side()),
-                Tile::Small => [4 * tile.side(); 2],
-            }
+            let [rows, columns] = match tile {
+                Tile::Large => Self::LARGE,
+                Tile::Small => [4, 4],
+            };
+            let [down, across] = tile.threads();
+            [rows * down, columns * across]
         }
 
         /// Elements whose sums take 16 bytes.
@@ -181,20 +193,15 @@ cuda_std::on_host! {
         /// Bytes of shared memory.
         fn shared_bytes(tile: Tile) -> u32 {
             let [rows, columns] = Self::tile(tile);
-            2 * DEPTH * ((rows + columns) * size_of::<Self::Sum>() as u32 + 2 * 16)
+            2 * DEPTH * ((rows + columns) * size_of::<Self::Sum>() as u32 + 2 * size_of::<Self::Vector>() as u32)
         }
 
         /// The launch of a kernel.
         fn launch(tile: Tile, p: &Product<Self>) -> cuda_std::Launch {
             let [rows, columns] = Self::tile(tile);
-            let n_parts = p.n_summed.div_ceil(p.n_summed_of_part.max(1)).max(1);
-            let blocks = u64::from(p.n_rows.div_ceil(rows))
-                .saturating_mul(u64::from(p.n_columns.div_ceil(columns)))
-                .saturating_mul(u64::from(p.n_items))
-                .saturating_mul(u64::from(n_parts));
             cuda_std::Launch {
-                grid: [u32::try_from(blocks).unwrap_or(u32::MAX), 1, 1],
-                threads: tile.threads(),
+                grid: [p.blocks([rows, columns]), 1, 1],
+                threads: tile.threads().iter().product(),
                 shared_bytes: Self::shared_bytes(tile),
             }
         }

@@ -1,6 +1,6 @@
 //! The product of a tile: operands from shared memory, sums in registers.
 
-use super::load::{Loader, places};
+use super::load::{self, Loader, Way, places};
 use super::number::Number;
 use super::{DEPTH, Product};
 use cuda_std::{Shared, thread};
@@ -12,20 +12,20 @@ const MOST: usize = 8;
 const LANES: u32 = 8;
 
 /// Where a block works.
-struct Place {
-    first_row: u32,
-    first_column: u32,
+pub(super) struct Place {
+    pub(super) first_row: u32,
+    pub(super) first_column: u32,
     /// Where the batch item lies in the operands, and the item and the part of the sum in the output.
-    at: [i64; 3],
+    pub(super) at: [i64; 3],
     /// The part's positions of the sum.
-    summed: [u32; 2],
+    pub(super) summed: [u32; 2],
 }
 
 impl Place {
     #[inline(always)]
     #[allow(unused_assignments, reason = "after the last axis nothing is left of an item")]
-    fn new<T: Number>(p: &Product<T>, tile_rows: u32, tile_columns: u32) -> Self {
-        let block = thread::block_idx_x();
+    pub(super) fn new<T: Number>(p: &Product<T>, tile_rows: u32, tile_columns: u32) -> Self {
+        let block = thread::opaque(thread::block_idx_x());
         let (n_row_tiles, n_column_tiles) = (p.n_rows.div_ceil(tile_rows), p.n_columns.div_ceil(tile_columns));
         let (row_tile, block) = (block % n_row_tiles, block / n_row_tiles);
         let (column_tile, block) = (block % n_column_tiles, block / n_column_tiles);
@@ -108,25 +108,33 @@ fn own<T: Number, const COUNT: usize, const SIDE: u32>(first: u32, place: u32) -
     own
 }
 
-/// The kernel's body: a tile of `SIDE` · `ROWS` rows and `SIDE` · `COLUMNS` columns.
+/// The kernel's body: a tile of `DOWN` · `ROWS` rows and `ACROSS` · `COLUMNS` columns.
 ///
 /// # Safety
 ///
 /// The memory holds what axes and strides say; no two elements of the output have one place; block, grid and shared memory
 /// are as the module says.
 #[inline(always)]
-pub(super) unsafe fn product<T: Number, const ROWS: usize, const COLUMNS: usize, const SIDE: u32>(p: &Product<T>) {
+pub(super) unsafe fn product<T: Number, const ROWS: usize, const COLUMNS: usize, const DOWN: u32, const ACROSS: u32>(
+    p: &Product<T>,
+) {
     // SAFETY: the caller's promise.
-    unsafe { Tile::<T, ROWS, COLUMNS, SIDE>::product(p) }
+    unsafe { Tile::<T, ROWS, COLUMNS, DOWN, ACROSS>::product(p) }
 }
 
-struct Tile<T, const ROWS: usize, const COLUMNS: usize, const SIDE: u32>(core::marker::PhantomData<T>);
+struct Tile<T, const ROWS: usize, const COLUMNS: usize, const DOWN: u32, const ACROSS: u32>(
+    core::marker::PhantomData<T>,
+);
 
-impl<T: Number, const ROWS: usize, const COLUMNS: usize, const SIDE: u32> Tile<T, ROWS, COLUMNS, SIDE> {
+impl<T: Number, const ROWS: usize, const COLUMNS: usize, const DOWN: u32, const ACROSS: u32>
+    Tile<T, ROWS, COLUMNS, DOWN, ACROSS>
+{
     const OF_VECTOR: u32 = T::OF_VECTOR as u32;
     /// Vectors from one position of the sum to the next: one more than the tile has, against bank conflicts.
-    const ROW_PITCH: u32 = SIDE * ROWS as u32 / Self::OF_VECTOR + 1;
-    const COLUMN_PITCH: u32 = SIDE * COLUMNS as u32 / Self::OF_VECTOR + 1;
+    const ROW_PITCH: u32 = DOWN * ROWS as u32 / Self::OF_VECTOR + 1;
+    const COLUMN_PITCH: u32 = ACROSS * COLUMNS as u32 / Self::OF_VECTOR + 1;
+    /// Positions of the sum whose factors may be on their way to registers together.
+    const STEPS: usize = 4;
     /// Vectors of one buffer.
     const BUFFER: u32 = DEPTH * (Self::ROW_PITCH + Self::COLUMN_PITCH);
 
@@ -136,66 +144,81 @@ impl<T: Number, const ROWS: usize, const COLUMNS: usize, const SIDE: u32> Tile<T
     #[inline(always)]
     unsafe fn product(p: &Product<T>) {
         const {
-            assert!(ROWS <= MOST && COLUMNS <= MOST && SIDE % LANES == 0);
+            assert!(ROWS <= MOST && COLUMNS <= MOST && ACROSS % LANES == 0 && DOWN * ACROSS % 32 == 0);
             assert!(ROWS % T::OF_VECTOR == 0 && COLUMNS % T::OF_VECTOR == 0);
         };
-        let place = Place::new(p, SIDE * ROWS as u32, SIDE * COLUMNS as u32);
+        let place = Place::new(p, DOWN * ROWS as u32, ACROSS * COLUMNS as u32);
         let [mut from, end] = place.summed;
-        // Lanes of a warp in a block of 4 by 8: the fewest different vectors to read.
-        let thread = thread::thread_idx_x();
-        let (warp, lane) = (thread / 32, thread % 32);
-        let across = warp % (SIDE / LANES) * LANES + lane % LANES;
-        let down = warp / (SIDE / LANES) * (32 / LANES) + lane / LANES;
+        let [down, across] = Self::own_place();
         // SAFETY: all threads go through the loop alike, and a buffer is overwritten after a barrier that follows its last
         // use; the launch gives the block this memory.
         unsafe {
             let vectors = Shared::<T::Vector>::new(0, 2 * Self::BUFFER);
-            let mut sums = [[T::NOTHING; COLUMNS]; ROWS];
-            let mut buffer = 0;
             let (first, second) = Self::loaders(p, &place);
             let shared = Shared::<T::Sum>::new(0, 2 * Self::BUFFER * Self::OF_VECTOR);
-            let mut elements = (first.load(from, end), second.load(from, end));
+            let store = |start: u32, elements: ([T; load::MOST], [T; load::MOST])| {
+                first.store(shared, start * Self::OF_VECTOR, elements.0);
+                second.store(shared, (start + DEPTH * Self::ROW_PITCH) * Self::OF_VECTOR, elements.1);
+            };
+            store(Self::buffer(from), (first.load(from, end), second.load(from, end)));
+            thread::sync_threads();
+            let mut sums = [[T::NOTHING; COLUMNS]; ROWS];
             while from < end {
-                let (a, b) = (buffer * Self::BUFFER, buffer * Self::BUFFER + DEPTH * Self::ROW_PITCH);
-                first.store(
-                    shared,
-                    a * Self::OF_VECTOR,
-                    Self::ROW_PITCH * Self::OF_VECTOR,
-                    elements.0,
-                );
-                second.store(
-                    shared,
-                    b * Self::OF_VECTOR,
-                    Self::COLUMN_PITCH * Self::OF_VECTOR,
-                    elements.1,
-                );
-                thread::sync_threads();
+                let start = Self::buffer(from);
                 from += DEPTH;
-                elements = (first.load(from, end), second.load(from, end));
+                let elements = (first.load(from, end), second.load(from, end));
+                let (a, b) = (start + down, start + DEPTH * Self::ROW_PITCH + across);
                 let mut position = 0;
                 while position < DEPTH {
                     cuda_std::unroll!(STEP in [0, 1, 2, 3] {
-                        let step = position + STEP as u32;
-                        let row = factors::<T, ROWS, SIDE>(vectors, a + down + step * Self::ROW_PITCH);
-                        let column = factors::<T, COLUMNS, SIDE>(vectors, b + across + step * Self::COLUMN_PITCH);
-                        add::<T, ROWS, COLUMNS>(&mut sums, row, column);
+                        if STEP < Self::STEPS {
+                            let step = position + STEP as u32;
+                            let row = factors::<T, ROWS, DOWN>(vectors, a + step * Self::ROW_PITCH);
+                            let column = factors::<T, COLUMNS, ACROSS>(vectors, b + step * Self::COLUMN_PITCH);
+                            add::<T, ROWS, COLUMNS>(&mut sums, row, column);
+                        }
                     });
-                    position += 4;
+                    position += Self::STEPS as u32;
                 }
-                buffer = 1 - buffer;
+                store(Self::buffer(from), elements);
+                thread::sync_threads();
             }
-            let rows = own::<T, ROWS, SIDE>(place.first_row, thread::opaque(down));
-            let columns = own::<T, COLUMNS, SIDE>(place.first_column, thread::opaque(across));
+            // Found again, because registers are scarce in the loop.
+            let place = Place::new(p, DOWN * ROWS as u32, ACROSS * COLUMNS as u32);
+            let [down, across] = Self::own_place();
+            let rows = own::<T, ROWS, DOWN>(place.first_row, down);
+            let columns = own::<T, COLUMNS, ACROSS>(place.first_column, across);
             Self::write(p, rows, columns, place.at[2], &sums);
         }
+    }
+
+    /// The first vector of the buffer for positions of the sum from `from` on, which is a multiple of [`DEPTH`].
+    #[inline(always)]
+    fn buffer(from: u32) -> u32 {
+        from / DEPTH % 2 * Self::BUFFER
+    }
+
+    /// This thread's place along rows and columns. Lanes of a warp lie in a block of 4 by 8: the fewest different vectors to
+    /// read.
+    #[inline(always)]
+    fn own_place() -> [u32; 2] {
+        let thread = thread::opaque(thread::thread_idx_x());
+        let (warp, lane) = (thread / 32, thread % 32);
+        let down = warp / (ACROSS / LANES) * (32 / LANES) + lane / LANES;
+        [down, warp % (ACROSS / LANES) * LANES + lane % LANES]
     }
 
     /// What this thread brings of both operands.
     #[inline(always)]
     fn loaders(p: &Product<T>, place: &Place) -> (Loader<T>, Loader<T>) {
-        const { assert!(ROWS as u32 * DEPTH <= 4 * SIDE && COLUMNS as u32 * DEPTH <= 4 * SIDE) };
         let (first, second) = ([place.first_row, p.n_rows], [place.first_column, p.n_columns]);
-        let (rows, columns) = ([SIDE * ROWS as u32, SIDE * SIDE], [SIDE * COLUMNS as u32, SIDE * SIDE]);
+        let way = |tile: u32, pitch: u32| Way {
+            tile,
+            threads: DOWN * ACROSS,
+            pitch: pitch * Self::OF_VECTOR,
+        };
+        let rows = way(DOWN * ROWS as u32, Self::ROW_PITCH);
+        let columns = way(ACROSS * COLUMNS as u32, Self::COLUMN_PITCH);
         (
             Loader::new(&p.first, (&p.rows, p.n_axes[0]), first, rows, place.at[0]),
             Loader::new(&p.second, (&p.columns, p.n_axes[1]), second, columns, place.at[1]),
@@ -215,11 +238,11 @@ impl<T: Number, const ROWS: usize, const COLUMNS: usize, const SIDE: u32> Tile<T
         first: i64,
         sums: &[[T::Sum; COLUMNS]; ROWS],
     ) {
-        let row_places = places::<ROWS, true>(&p.rows, p.n_axes[0], rows);
         let column_places = places::<COLUMNS, true>(&p.columns, p.n_axes[1], columns);
         cuda_std::unroll!(ROW in [0, 1, 2, 3, 4, 5, 6, 7] {
             if ROW < ROWS && rows[ROW % ROWS] < p.n_rows {
-                let (sums, first) = (&sums[ROW % ROWS], first + row_places[ROW % ROWS]);
+                let [row] = places::<1, true>(&p.rows, p.n_axes[0], [rows[ROW % ROWS]]);
+                let (sums, first) = (&sums[ROW % ROWS], first + row);
                 if T::IS_SUM && p.is_wide != 0 {
                     // SAFETY: aligned and side by side, as `is_wide` says.
                     unsafe { Self::write_wide(p, columns, column_places, first, sums) };

@@ -3,9 +3,9 @@
 use super::arrangement::{Arrangement, lengths_of};
 use super::contraction::{Contraction, Groups, Operand};
 use super::factor::Factor;
+use crate::Result;
 use crate::device::{Cuda, Element, Stream, Tensor};
 use crate::ops::{contiguous_copy, contiguous_copy_into};
-use crate::Result;
 use kernels::product::{Instance, Operand as Side, Product};
 use ndarray::arr0;
 
