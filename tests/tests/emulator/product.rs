@@ -6,7 +6,7 @@ use cuda_std::half::F16;
 use fastrand::Rng;
 use integration_tests::random::rng;
 use kernels::copy::axes::{Axis, Divisor};
-use kernels::product::{BatchAxis, Instance, MOST_AXES, Operand, Product, Tile};
+use kernels::product::{BatchAxis, Instance, MOST_AXES, Operand, Product, Tile, halves};
 use num_complex::{Complex, Complex64};
 
 /// A number of the tests.
@@ -309,4 +309,107 @@ every_number! {
     complex_f16: Complex<F16>;
     complex_f32: Complex<f32>;
     complex_f64: Complex<f64>;
+}
+
+/// Products by matrix instructions, of operands dense along the sum and not, with tails of everything.
+#[test]
+fn matrix_instructions() {
+    let mut rng = rng();
+    for (first_along, second_along) in [(true, true), (true, false), (false, true), (false, false)] {
+        for (n_rows, n_columns, n_summed, n_items, is_wide) in [
+            (129, 200, 72, 1, true),
+            (40, 77, 37, 2, false),
+            (128, 128, 160, 1, true),
+            (33, 34, 8, 3, true),
+            (5, 130, 0, 1, true),
+        ] {
+            // Rows of memory are whole pieces, and begin a piece behind the memory.
+            let operand = |along: bool, free: usize| {
+                let (inner, outer): (usize, usize) = if along { (n_summed, free) } else { (free, n_summed) };
+                let pitch = inner.next_multiple_of(8);
+                let strides = if along { [1, pitch] } else { [pitch, 1] };
+                (strides.map(|stride| stride as i64), pitch * outer)
+            };
+            let ([x_sum, x_row], x_size) = operand(first_along, n_rows);
+            let ([y_sum, y_column], y_size) = operand(second_along, n_columns);
+            let mut numbers =
+                |size: usize| -> Vec<F16> { (0..8 + size * n_items).map(|_| half(rng.f64() - 0.5)).collect() };
+            let (x, y) = (numbers(x_size), numbers(y_size));
+            let (x_memory, y_memory) = (Buffer::new(&x), Buffer::new(&y));
+            let size = n_rows * n_columns;
+            let memory = Buffer::filled(half(f64::NAN), size * n_items);
+            let axis = |length: usize, input_stride, output_stride| {
+                let mut axes = [Axis::NONE; MOST_AXES];
+                axes[0] = Axis {
+                    length: Divisor::new(length as u32),
+                    input_stride,
+                    output_stride,
+                };
+                axes
+            };
+            let mut batch = [BatchAxis::NONE; MOST_AXES];
+            batch[0] = BatchAxis {
+                length: Divisor::new(n_items as u32),
+                strides: [x_size as i64, y_size as i64, size as i64],
+            };
+            let parameters = Product {
+                first: Operand {
+                    memory: x_memory.global(),
+                    origin: 8,
+                    stride: x_sum,
+                    along_sum: 0,
+                },
+                second: Operand {
+                    memory: y_memory.global(),
+                    origin: 8,
+                    stride: y_sum,
+                    along_sum: 0,
+                },
+                output: memory.global_mut(),
+                n_rows: n_rows as u32,
+                n_columns: n_columns as u32,
+                n_items: n_items as u32,
+                n_summed: n_summed as u32,
+                n_summed_of_part: n_summed as u32,
+                n_axes: [1; 3],
+                is_wide: u32::from(is_wide),
+                part_stride: 0,
+                rows: axis(n_rows, x_row, n_columns as i64),
+                columns: axis(n_columns, y_column, 1),
+                batch,
+            };
+            let options = Options {
+                seed: rng.u64(..),
+                ..Options::default()
+            };
+            let kernel = halves::kernel(first_along, second_along);
+            let report = launch_with(&kernel, halves::launch(&parameters), parameters, options)
+                .unwrap_or_else(|fault| panic!("{fault}"));
+            let conflicts = report.traffic(Instruction::SharedLoad).bank_conflicts;
+            assert_eq!(conflicts, 0, "along the sum: {first_along}, {second_along}");
+            let got = memory.to_vec();
+            let mut share = 0.0_f64;
+            for item in 0..n_items {
+                for row in 0..n_rows {
+                    for column in 0..n_columns {
+                        let (mut sum, mut magnitudes) = (0.0, 0.0);
+                        for summed in 0..n_summed {
+                            let place = |sum: i64, stride: i64, position: usize, size: usize| {
+                                8 + item * size + summed * sum as usize + position * stride as usize
+                            };
+                            let product = of_half(x[place(x_sum, x_row, row, x_size)])
+                                * of_half(y[place(y_sum, y_column, column, y_size)]);
+                            sum += product;
+                            magnitudes += product.abs();
+                        }
+                        let error = (of_half(got[item * size + row * n_columns + column]) - sum).abs();
+                        let bound = ((n_summed as f64 + 8.0) * SINGLE + HALF) * magnitudes + SINGLE;
+                        assert!(error <= bound, "{row}, {column} of item {item}: {error} of {bound}");
+                        share = share.max(error / bound);
+                    }
+                }
+            }
+            println!("{n_rows} x {n_summed} x {n_columns}, {first_along}, {second_along}: {share:.2} of the bound");
+        }
+    }
 }

@@ -33,7 +33,7 @@ pub const DEPTH: u32 = 32;
 pub const STAGES: u32 = 3;
 
 /// Halves of a piece that is copied at once.
-const PIECE: u32 = 8;
+pub const PIECE: u32 = 8;
 
 /// Halves from row to row of an operand that is dense along the sum, and from position to position of another.
 const ALONG_PITCH: u32 = DEPTH + PIECE;
@@ -278,7 +278,7 @@ macro_rules! instances {
             /// Products of halves; which operands are dense along the sum is in the name.
             $name(p: Product<F16>),
             threads THREADS, blocks 2,
-            resources Resources { registers: 128, barriers: 1, warp_operations: 0, matrix_operations: 44 },
+            resources Resources { registers: 128, barriers: 1, warp_operations: 0, matrix_operations: 32 },
             {
                 // SAFETY: the launching side's promise.
                 unsafe { halves::<$first, $second>(&p) }
@@ -306,7 +306,7 @@ cuda_std::on_host! {
     }
 
     /// The launch of a kernel.
-    pub fn launch(p: &Product<F16>) -> cuda_std::Launch {
+    pub fn launch<T>(p: &Product<T>) -> cuda_std::Launch {
         cuda_std::Launch {
             grid: [p.blocks([TILE, TILE]), 1, 1],
             threads: THREADS,

@@ -14,6 +14,7 @@
 //! it brings is on its way while the elements before are multiplied. In shared memory both operands lie with rows or columns
 //! side by side, and a thread reads 16 bytes at a time. Halves are multiplied and summed in single precision.
 
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 pub mod halves;
 mod load;
 mod multiply;
@@ -175,6 +176,9 @@ cuda_std::on_host! {
         /// The kernel.
         fn kernel(tile: Tile) -> cuda_std::Kernel<Product<Self>>;
 
+        /// The kernel with matrix instructions, which needs `sm_80`, for operands that are dense along the sum or not.
+        fn matrix_kernel(first: bool, second: bool) -> Option<cuda_std::Kernel<Product<Self>>>;
+
         /// Rows and columns of a tile.
         fn tile(tile: Tile) -> [u32; 2] {
             let [rows, columns] = match tile {
@@ -208,7 +212,7 @@ cuda_std::on_host! {
     }
 
     macro_rules! instance {
-        ($($number:ty: $large:ident, $small:ident, $of_thread:expr;)*) => { $(
+        ($($number:ty: $large:ident, $small:ident, $of_thread:expr, |$first:ident, $second:ident| $matrix:expr;)*) => { $(
             impl Instance for $number {
                 const LARGE: [u32; 2] = $of_thread;
 
@@ -218,16 +222,20 @@ cuda_std::on_host! {
                         Tile::Small => $small,
                     }
                 }
+
+                fn matrix_kernel($first: bool, $second: bool) -> Option<cuda_std::Kernel<Product<Self>>> {
+                    $matrix
+                }
             }
         )* };
     }
 
     instance! {
-        F16: product_f16, product_small_f16, [8, 8];
-        f32: product_f32, product_small_f32, [8, 8];
-        f64: product_f64, product_small_f64, [4, 8];
-        Complex<F16>: product_cf16, product_small_cf16, [4, 8];
-        Complex<f32>: product_cf32, product_small_cf32, [4, 8];
-        Complex<f64>: product_cf64, product_small_cf64, [4, 4];
+        F16: product_f16, product_small_f16, [8, 8], |first, second| Some(halves::kernel(first, second));
+        f32: product_f32, product_small_f32, [8, 8], |_first, _second| None;
+        f64: product_f64, product_small_f64, [4, 8], |_first, _second| None;
+        Complex<F16>: product_cf16, product_small_cf16, [4, 8], |_first, _second| None;
+        Complex<f32>: product_cf32, product_small_cf32, [4, 8], |_first, _second| None;
+        Complex<f64>: product_cf64, product_small_cf64, [4, 4], |_first, _second| None;
     }
 }

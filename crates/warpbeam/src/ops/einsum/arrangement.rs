@@ -5,6 +5,7 @@ use super::cuda::Axes;
 use crate::device::Element;
 use crate::{Error, Result};
 use kernels::copy::axes::{Axis, Divisor};
+use kernels::product::halves::PIECE;
 use kernels::product::{BatchAxis, DEPTH, Instance, MOST_AXES, Tile};
 
 /// What counts of a launch are below.
@@ -217,16 +218,31 @@ impl Arrangement {
         distance(self.sum_strides[operand]) < across
     }
 
-    /// Whether columns can be written 16 bytes at a time.
-    pub(super) fn is_wide<I: Instance>(&self, address: usize, part_stride: i64) -> bool {
-        let of_vector = i64::from(I::of_vector());
+    /// Whether columns can be written `of_vector` at a time.
+    pub(super) fn is_wide(&self, of_vector: u32, part_stride: i64) -> bool {
         let [columns] = &self.columns[..] else {
             return false;
         };
         let rows = self.rows.iter().map(|axis| axis.strides[1]);
         let batch = self.batch.iter().map(|axis| axis.strides[2]);
         let mut all = rows.chain(batch).chain([part_stride, columns.length as i64]);
-        I::IS_SUM && columns.strides[1] == 1 && address.is_multiple_of(16) && all.all(|stride| stride % of_vector == 0)
+        columns.strides[1] == 1 && all.all(|stride| stride % i64::from(of_vector) == 0)
+    }
+
+    /// Whether the pieces of 16 bytes, of which operand 0 or 1 consists for matrix instructions, run along the sum; `None`
+    /// where it has no such pieces, or the product is too small. `address` is that of its first element.
+    pub(super) fn are_pieces_along_sum(&self, operand: usize, address: usize) -> Option<bool> {
+        let is_whole = |stride: i64| stride % i64::from(PIECE) == 0;
+        let is_large = self.n_rows.min(self.n_columns) >= LARGE_FROM && self.n_summed >= PIECE;
+        let is_aligned = address.is_multiple_of(16) && self.batch.iter().all(|axis| is_whole(axis.strides[operand]));
+        if !is_large || !is_aligned {
+            return None;
+        }
+        let (free, stride) = ([&self.rows, &self.columns][operand], self.sum_strides[operand]);
+        if stride == 1 && free.iter().all(|axis| is_whole(axis.strides[0])) {
+            return Some(true);
+        }
+        matches!(free[..], [axis] if axis.strides[0] == 1 && is_whole(stride)).then_some(false)
     }
 
     /// Axes of rows, columns and batch items.

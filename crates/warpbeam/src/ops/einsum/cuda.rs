@@ -6,7 +6,7 @@ use super::factor::Factor;
 use crate::Result;
 use crate::device::{Cuda, Element, Stream, Tensor};
 use crate::ops::{contiguous_copy, contiguous_copy_into};
-use kernels::product::{Instance, Operand as Side, Product};
+use kernels::product::{Instance, Operand as Side, Product, halves};
 use ndarray::arr0;
 
 /// Letters of what the library adds: parts of a sum, and all elements of an output.
@@ -189,7 +189,20 @@ fn queue<T: Factor>(
     stream: &Stream,
 ) -> Result<()> {
     let length = (output.len() / n_parts) as i64;
-    let is_wide = arrangement.is_wide::<T::Device>(output.address(), length);
+    let along = [(0, first), (1, second)].map(|(number, operand)| {
+        let bytes = operand.view.origin() * size_of::<T>() as isize;
+        arrangement.are_pieces_along_sum(number, operand.view.address().wrapping_add_signed(bytes))
+    });
+    let matrix_kernel = match along {
+        [Some(first), Some(second)] => <T::Device as Instance>::matrix_kernel(first, second),
+        _ => None,
+    };
+    let matrix_kernel = matrix_kernel.filter(|kernel| cuda.has_kernel(kernel));
+    let (of_vector, bytes) = match &matrix_kernel {
+        Some(_) => (2, 2 * size_of::<T>()),
+        None => (<T::Device as Instance>::of_vector(), 16),
+    };
+    let is_wide = output.address().is_multiple_of(bytes) && arrangement.is_wide(of_vector, length);
     let side = |operand: &Operand<'_, T>, number: usize| -> Result<Side<T::Device>> {
         Ok(Side {
             memory: operand.view.global_units()?,
@@ -214,12 +227,11 @@ fn queue<T: Factor>(
         columns: arrangement.columns(),
         batch: arrangement.batch(),
     };
+    if let Some(kernel) = matrix_kernel {
+        return cuda.launch(&kernel, halves::launch(&parameters), parameters, stream);
+    }
     let tile = arrangement.tile::<T::Device>();
     let kernel = <T::Device as Instance>::kernel(tile);
-    cuda.launch(
-        &kernel,
-        <T::Device as Instance>::launch(tile, &parameters),
-        parameters,
-        stream,
-    )
+    let launch = <T::Device as Instance>::launch(tile, &parameters);
+    cuda.launch(&kernel, launch, parameters, stream)
 }
