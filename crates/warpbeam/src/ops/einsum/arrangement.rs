@@ -1,7 +1,7 @@
 //! Letters as the axes of a launch: merged where they may be, with their strides.
 
 use super::contraction::{Groups, Operand};
-use super::cuda::Axes;
+use super::products::Axes;
 use crate::device::Element;
 use crate::{Error, Result};
 use kernels::copy::axes::{Axis, Divisor};
@@ -282,7 +282,9 @@ mod tests {
 
     #[test]
     fn axes_that_follow_each_other_are_one() {
-        let axis = |length, strides| Strided { length, strides };
+        const fn axis<const ARRAYS: usize>(length: usize, strides: [i64; ARRAYS]) -> Strided<ARRAYS> {
+            Strided { length, strides }
+        }
         let axes = [
             axis(2, [60, 6]),
             axis(1, [7, 7]),

@@ -1,7 +1,8 @@
 //! Products and sums of tensors by subscripts, as `NumPy`'s `einsum`.
 //!
 //! `subscripts` reads the letters, `contraction` holds them against the shapes and says what becomes of each, `cpu` makes
-//! matrix products of that, and so does `cuda`, for which `arrangement` turns letters into the axes of a launch.
+//! matrix products of that. For a kernel, `products` decides what is summed and copied first, `arrangement` turns letters into
+//! the axes of a launch, and `cuda` launches.
 
 #[cfg(feature = "cuda")]
 mod arrangement;
@@ -11,6 +12,8 @@ mod cpu;
 mod cuda;
 mod error;
 mod factor;
+#[cfg(feature = "cuda")]
+mod products;
 mod subscripts;
 
 pub use error::EinsumError;
@@ -113,7 +116,7 @@ fn run<T: Factor>(contraction: &Contraction<'_, T>, output: &mut Tensor<T>, stre
     expect_backend(backend, output.backend(), stream)?;
     #[cfg(feature = "cuda")]
     if let Some(cuda) = backend.as_cuda() {
-        return cuda::run(cuda, contraction, output, stream);
+        return products::run(cuda.as_ref(), contraction, output, stream);
     }
     cpu::run(contraction, output)
 }
