@@ -39,7 +39,12 @@ use contraction::Contraction;
 /// 1 are not repeated; there is no ellipsis. The operands may have any strides.
 ///
 /// Sums of n products are within `(n + 8) · u · Σ |a| |b|` (complex numbers twice that), with u = 2⁻²⁴ for `f32` and 2⁻⁵³
-/// for `f64`; `f16` is multiplied and summed as `f32` and rounded to `f16`. The same call gives the same bits.
+/// for `f64`; `f16` is multiplied and summed as `f32` and rounded to `f16`. On a GPU, what is summed in one operand alone is
+/// rounded to its type before the product. The same call gives the same bits.
+///
+/// On a GPU, temporary tensors are made for sums in one operand alone, for long sums of few results, which are made in parts,
+/// and for operands of which neither the summed axes nor the result's are dense; the call then waits for its end. Others
+/// are read as they lie.
 ///
 /// ```
 /// use warpbeam::{Backend, Tensor, ops};
