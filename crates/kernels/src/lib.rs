@@ -43,7 +43,7 @@ cuda_std::on_host! {
         das::distinct::tf32::KERNELS,
         das::window::KERNELS,
         rates::sm_80::KERNELS,
-        product::halves::KERNELS,
+        product::matrix::KERNELS,
         das::window::add::KERNELS,
         probe::sm_80::KERNELS,
     ];

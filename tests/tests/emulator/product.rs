@@ -1,12 +1,12 @@
 //! Matrix products of operands with random strides, every kernel against sums in double precision.
 
-use cuda_std::Element;
 use cuda_std::emulator::{Buffer, Instruction, Options, Report, launch_with};
 use cuda_std::half::F16;
+use cuda_std::{Element, Kernel, Launch};
 use fastrand::Rng;
 use integration_tests::random::rng;
 use kernels::copy::axes::{Axis, Divisor};
-use kernels::product::{BatchAxis, Instance, MOST_AXES, Operand, Product, Tile, halves};
+use kernels::product::{BatchAxis, Instance, MOST_AXES, Operand, Product, Tile, matrix};
 use num_complex::{Complex, Complex64};
 
 /// A number of the tests.
@@ -121,23 +121,163 @@ struct Shape<'a> {
     of_part: usize,
 }
 
+impl Shape<'_> {
+    /// Rows, columns, batch items, parts of the sum.
+    fn counts(&self) -> [usize; 4] {
+        let product = |lengths: &[usize]| lengths.iter().product();
+        let n_parts = self.summed.div_ceil(self.of_part.max(1)).max(1);
+        [product(self.rows), product(self.columns), product(self.batch), n_parts]
+    }
+
+    /// The part's positions of the sum.
+    fn summed(&self, part: usize) -> std::ops::Range<usize> {
+        part * self.of_part..self.summed.min((part + 1) * self.of_part)
+    }
+}
+
+/// An operand: axes of the sum, of rows or columns, and of batch items.
+struct Side<T: Element> {
+    axes: [Axes; 3],
+    origin: i64,
+    numbers: Vec<T>,
+    memory: Buffer<T>,
+}
+
+impl<T: Value> Side<T> {
+    fn new(rng: &mut Rng, axes: [Axes; 3], origin: i64, length: usize) -> Self {
+        let number = |_| T::new(Complex::new(rng.f64() - 0.5, rng.f64() - 0.5));
+        let numbers: Vec<T> = (0..length).map(number).collect();
+        Self {
+            axes,
+            origin,
+            memory: Buffer::new(&numbers),
+            numbers,
+        }
+    }
+
+    fn value(&self, positions: [usize; 3]) -> Complex64 {
+        let places = self
+            .axes
+            .iter()
+            .zip(positions)
+            .map(|(axes, position)| place(axes, position));
+        self.numbers[(self.origin + places.sum::<i64>()) as usize].value()
+    }
+
+    fn operand(&self, along_sum: bool) -> Operand<T> {
+        Operand {
+            memory: self.memory.global(),
+            origin: self.origin,
+            stride: self.axes[0][0].1,
+            along_sum: u32::from(along_sum),
+        }
+    }
+}
+
+/// The parameters of a launch; `output` has columns, rows, batch items and parts.
+fn parameters<T: Value>(
+    [first, second]: [&Side<T>; 2],
+    along: [bool; 2],
+    output: &[Axes],
+    memory: &Buffer<T>,
+    shape: &Shape,
+    is_wide: bool,
+) -> Product<T> {
+    let batch_axis = |axis: usize| BatchAxis {
+        length: Divisor::new(shape.batch[axis] as u32),
+        strides: [first.axes[2][axis].1, second.axes[2][axis].1, output[2][axis].1],
+    };
+    let batch = |axis: usize| {
+        if axis < shape.batch.len() {
+            batch_axis(axis)
+        } else {
+            BatchAxis::NONE
+        }
+    };
+    let [n_rows, n_columns, n_items, _] = shape.counts().map(|count| count as u32);
+    Product {
+        first: first.operand(along[0]),
+        second: second.operand(along[1]),
+        output: memory.global_mut(),
+        n_rows,
+        n_columns,
+        n_items,
+        n_summed: shape.summed as u32,
+        n_summed_of_part: shape.of_part as u32,
+        n_axes: [shape.rows, shape.columns, shape.batch].map(|axes| axes.len() as u32),
+        is_wide: u32::from(is_wide),
+        part_stride: output[3][0].1,
+        rows: padded(&first.axes[1], &output[1]),
+        columns: padded(&second.axes[1], &output[0]),
+        batch: std::array::from_fn(batch),
+    }
+}
+
+/// Asserts that every element is within `of_product` of its products' magnitudes, beside what summing and storing may cost.
+fn compare<T: Value>([first, second]: [&Side<T>; 2], output: &[Axes], shape: &Shape, got: &[T], of_product: f64) {
+    let [n_rows, n_columns, n_items, n_parts] = shape.counts();
+    let [of_sum, of_result] = T::ROUNDOFF;
+    let parts = if T::IS_COMPLEX { 2.0 } else { 1.0 };
+    // Halves below the normal numbers are multiples of 2^-24.
+    let least = if of_result > 0.0 { SINGLE } else { 0.0 };
+    let roundoff = parts * ((shape.of_part as f64 + 8.0) * of_sum + of_result + of_product);
+    let mut share = 0.0_f64;
+    for number in 0..n_parts * n_items * n_rows * n_columns {
+        let (column, rest) = (number % n_columns, number / n_columns);
+        let (row, rest) = (rest % n_rows, rest / n_rows);
+        let (item, part) = (rest % n_items, rest / n_items);
+        let (mut sum, mut size) = (Complex64::ZERO, 0.0);
+        for summed in shape.summed(part) {
+            let product = first.value([summed, row, item]) * second.value([summed, column, item]);
+            sum += product;
+            size += product.norm();
+        }
+        let places = output.iter().zip([column, row, item, part]);
+        let at: i64 = places.map(|(axes, position)| place(axes, position)).sum();
+        let error = (got[at as usize].value() - sum).norm();
+        let bound = roundoff * size + least;
+        assert!(
+            error <= bound,
+            "{row}, {column} of item {item}, part {part}: {error} of {bound}"
+        );
+        share = share.max(if error > 0.0 { error / bound } else { 0.0 });
+    }
+    println!(
+        "{n_rows} x {} x {n_columns}, {n_items} items: {share:.2} of the bound",
+        shape.summed
+    );
+}
+
+fn run<T: Value>(rng: &mut Rng, kernel: &Kernel<Product<T>>, launch: Launch, parameters: Product<T>) -> Report {
+    let options = Options {
+        seed: rng.u64(..),
+        ..Options::default()
+    };
+    launch_with(kernel, launch, parameters, options).unwrap_or_else(|fault| panic!("{fault}"))
+}
+
+/// The stale memory of an output.
+fn stale<T: Value>(length: usize) -> Buffer<T> {
+    Buffer::filled(T::new(Complex::new(f64::NAN, f64::NAN)), length)
+}
+
+/// Axes of groups one after the other, the first fastest, and how long that is.
+fn dense(groups: &[&[usize]]) -> (Vec<Axes>, i64, usize) {
+    let mut step = 1;
+    let axes = groups.iter().map(|lengths| {
+        let axis = |&length: &usize| {
+            step *= length as i64;
+            (length, step / length.max(1) as i64)
+        };
+        lengths.iter().map(axis).collect()
+    });
+    let axes = axes.collect();
+    (axes, 0, step as usize)
+}
+
 /// Launches and compares; what was seen of the launch.
 fn check<T: Value>(rng: &mut Rng, tile: Tile, shape: &Shape, is_dense: bool) -> Report {
-    let product = |lengths: &[usize]| -> usize { lengths.iter().product() };
-    let (n_rows, n_columns, n_items) = (product(shape.rows), product(shape.columns), product(shape.batch));
-    let n_parts = shape.summed.div_ceil(shape.of_part.max(1)).max(1);
-    let dense = |groups: &[&[usize]]| {
-        let mut step = 1;
-        let axes = groups.iter().map(|lengths| {
-            let of_group = lengths.iter().map(|&length| {
-                step *= length as i64;
-                (length, step / length as i64)
-            });
-            of_group.collect()
-        });
-        let axes: Vec<Axes> = axes.collect();
-        (axes, 0, step as usize)
-    };
+    let [_, n_columns, _, n_parts] = shape.counts();
     let mut layout = |groups: &[&[usize]], is_output| {
         if is_dense {
             dense(groups)
@@ -145,108 +285,19 @@ fn check<T: Value>(rng: &mut Rng, tile: Tile, shape: &Shape, is_dense: bool) -> 
             strides(rng, groups, is_output)
         }
     };
-    let (first, first_origin, first_length) = layout(&[&[shape.summed], shape.rows, shape.batch], false);
-    let (second, second_origin, second_length) = layout(&[shape.columns, &[shape.summed], shape.batch], false);
+    let (x, x_origin, x_length) = layout(&[&[shape.summed], shape.rows, shape.batch], false);
+    let (mut y, y_origin, y_length) = layout(&[shape.columns, &[shape.summed], shape.batch], false);
     let (output, _, output_length) = layout(&[shape.columns, shape.rows, shape.batch, &[n_parts]], true);
-    let mut numbers = |length: usize| -> Vec<T> {
-        let number = |_| T::new(Complex::new(rng.f64() - 0.5, rng.f64() - 0.5));
-        (0..length).map(number).collect()
-    };
-    let (x, y) = (numbers(first_length), numbers(second_length));
-    let (x_memory, y_memory) = (Buffer::new(&x), Buffer::new(&y));
-    let stale = T::new(Complex::new(f64::NAN, f64::NAN));
-    let memory = Buffer::filled(stale, output_length);
-    let batch_axis = |axis: usize| BatchAxis {
-        length: Divisor::new(shape.batch[axis] as u32),
-        strides: [first[2][axis].1, second[2][axis].1, output[2][axis].1],
-    };
-    let batch = std::array::from_fn(|axis| {
-        if axis < shape.batch.len() {
-            batch_axis(axis)
-        } else {
-            BatchAxis::NONE
-        }
-    });
-    let parameters = Product {
-        first: Operand {
-            memory: x_memory.global(),
-            origin: first_origin,
-            stride: first[0][0].1,
-            along_sum: u32::from(is_dense || rng.bool()),
-        },
-        second: Operand {
-            memory: y_memory.global(),
-            origin: second_origin,
-            stride: second[1][0].1,
-            along_sum: u32::from(!is_dense && rng.bool()),
-        },
-        output: memory.global_mut(),
-        n_rows: n_rows as u32,
-        n_columns: n_columns as u32,
-        n_items: n_items as u32,
-        n_summed: shape.summed as u32,
-        n_summed_of_part: shape.of_part as u32,
-        n_axes: [
-            shape.rows.len() as u32,
-            shape.columns.len() as u32,
-            shape.batch.len() as u32,
-        ],
-        is_wide: u32::from(is_dense && n_columns.is_multiple_of(T::of_vector() as usize)),
-        part_stride: output[3][0].1,
-        rows: padded(&first[1], &output[1]),
-        columns: padded(&second[0], &output[0]),
-        batch,
-    };
-    let options = Options {
-        seed: rng.u64(..),
-        ..Options::default()
-    };
-    let report = launch_with(&T::kernel(tile), T::launch(tile, &parameters), parameters, options)
-        .unwrap_or_else(|fault| panic!("{fault}"));
-    let got = memory.to_vec();
-    let mut share = 0.0_f64;
-    for part in 0..n_parts {
-        for item in 0..n_items {
-            for row in 0..n_rows {
-                for column in 0..n_columns {
-                    let (mut sum, mut size) = (Complex64::ZERO, 0.0);
-                    let last = shape.summed.min((part + 1) * shape.of_part);
-                    for summed in part * shape.of_part..last {
-                        let at = [place(&first[0], summed), place(&first[1], row), place(&first[2], item)];
-                        let a = x[(first_origin + at.iter().sum::<i64>()) as usize].value();
-                        let at = [
-                            place(&second[1], summed),
-                            place(&second[0], column),
-                            place(&second[2], item),
-                        ];
-                        let b = y[(second_origin + at.iter().sum::<i64>()) as usize].value();
-                        sum += a * b;
-                        size += a.norm() * b.norm();
-                    }
-                    let at = place(&output[0], column)
-                        + place(&output[1], row)
-                        + place(&output[2], item)
-                        + place(&output[3], part);
-                    let error = (got[at as usize].value() - sum).norm();
-                    let [of_sum, of_result] = T::ROUNDOFF;
-                    let factor = if T::IS_COMPLEX { 2.0 } else { 1.0 };
-                    // Halves below the normal numbers are multiples of 2^-24.
-                    let least = if of_result > 0.0 { SINGLE } else { 0.0 };
-                    let bound =
-                        factor * (shape.of_part as f64 + 8.0) * of_sum * size + factor * of_result * size + least;
-                    assert!(
-                        error <= bound,
-                        "{row}, {column} of item {item}, part {part}: {error} of {bound}"
-                    );
-                    share = share.max(if error > 0.0 { error / bound } else { 0.0 });
-                }
-            }
-        }
-    }
-    println!(
-        "{n_rows} x {} x {n_columns}, {n_items} items: {share:.2} of the bound",
-        shape.summed
-    );
+    y.swap(0, 1);
+    let axes = |axes: Vec<Axes>| -> [Axes; 3] { axes.try_into().expect("three groups") };
+    let first = Side::<T>::new(rng, axes(x), x_origin, x_length);
+    let second = Side::<T>::new(rng, axes(y), y_origin, y_length);
+    let memory = stale(output_length);
+    let along = [is_dense || rng.bool(), !is_dense && rng.bool()];
+    let is_wide = is_dense && n_columns.is_multiple_of(T::of_vector() as usize);
+    let parameters = parameters([&first, &second], along, &output, &memory, shape, is_wide);
+    let report = run(rng, &T::kernel(tile), T::launch(tile, &parameters), parameters);
+    compare([&first, &second], &output, shape, &memory.to_vec(), 0.0);
     report
 }
 
@@ -311,105 +362,59 @@ every_number! {
     complex_f64: Complex<f64>;
 }
 
-/// Products by matrix instructions, of operands dense along the sum and not, with tails of everything.
-#[test]
-fn matrix_instructions() {
+/// Products by matrix instructions, of operands dense along the sum and not, with tails of everything; `of_product` is what
+/// rounding both factors may cost.
+fn matrix_instructions<T: Value>(kernel: impl Fn(bool, bool) -> Kernel<Product<T>>, of_product: f64) {
     let mut rng = rng();
-    for (first_along, second_along) in [(true, true), (true, false), (false, true), (false, false)] {
-        for (n_rows, n_columns, n_summed, n_items, is_wide) in [
+    let piece = matrix::PIECE_BYTES as usize / size_of::<T>();
+    for along in [[true, true], [true, false], [false, true], [false, false]] {
+        for (rows, columns, summed, items, is_wide) in [
             (129, 200, 72, 1, true),
             (40, 77, 37, 2, false),
             (128, 128, 160, 1, true),
             (33, 34, 8, 3, true),
             (5, 130, 0, 1, true),
         ] {
-            // Rows of memory are whole pieces, and begin a piece behind the memory.
-            let operand = |along: bool, free: usize| {
-                let (inner, outer): (usize, usize) = if along { (n_summed, free) } else { (free, n_summed) };
-                let pitch = inner.next_multiple_of(8);
-                let strides = if along { [1, pitch] } else { [pitch, 1] };
-                (strides.map(|stride| stride as i64), pitch * outer)
+            let shape = Shape {
+                rows: &[rows],
+                columns: &[columns],
+                batch: &[items],
+                summed,
+                of_part: summed,
             };
-            let ([x_sum, x_row], x_size) = operand(first_along, n_rows);
-            let ([y_sum, y_column], y_size) = operand(second_along, n_columns);
-            let mut numbers =
-                |size: usize| -> Vec<F16> { (0..8 + size * n_items).map(|_| half(rng.f64() - 0.5)).collect() };
-            let (x, y) = (numbers(x_size), numbers(y_size));
-            let (x_memory, y_memory) = (Buffer::new(&x), Buffer::new(&y));
-            let size = n_rows * n_columns;
-            let memory = Buffer::filled(half(f64::NAN), size * n_items);
-            let axis = |length: usize, input_stride, output_stride| {
-                let mut axes = [Axis::NONE; MOST_AXES];
-                axes[0] = Axis {
-                    length: Divisor::new(length as u32),
-                    input_stride,
-                    output_stride,
-                };
-                axes
+            // Lines of memory are whole pieces, and begin a piece behind the memory.
+            let mut side = |free: usize, along: bool| {
+                let (inner, outer) = if along { (summed, free) } else { (free, summed) };
+                let pitch = inner.next_multiple_of(piece);
+                let [of_sum, of_free] = if along { [1, pitch] } else { [pitch, 1] };
+                let axes = [(summed, of_sum), (free, of_free), (items, pitch * outer)];
+                let axes = axes.map(|(length, stride)| vec![(length, stride as i64)]);
+                Side::<T>::new(&mut rng, axes, piece as i64, piece + pitch * outer * items)
             };
-            let mut batch = [BatchAxis::NONE; MOST_AXES];
-            batch[0] = BatchAxis {
-                length: Divisor::new(n_items as u32),
-                strides: [x_size as i64, y_size as i64, size as i64],
-            };
-            let parameters = Product {
-                first: Operand {
-                    memory: x_memory.global(),
-                    origin: 8,
-                    stride: x_sum,
-                    along_sum: 0,
-                },
-                second: Operand {
-                    memory: y_memory.global(),
-                    origin: 8,
-                    stride: y_sum,
-                    along_sum: 0,
-                },
-                output: memory.global_mut(),
-                n_rows: n_rows as u32,
-                n_columns: n_columns as u32,
-                n_items: n_items as u32,
-                n_summed: n_summed as u32,
-                n_summed_of_part: n_summed as u32,
-                n_axes: [1; 3],
-                is_wide: u32::from(is_wide),
-                part_stride: 0,
-                rows: axis(n_rows, x_row, n_columns as i64),
-                columns: axis(n_columns, y_column, 1),
-                batch,
-            };
-            let options = Options {
-                seed: rng.u64(..),
-                ..Options::default()
-            };
-            let kernel = halves::kernel(first_along, second_along);
-            let report = launch_with(&kernel, halves::launch(&parameters), parameters, options)
-                .unwrap_or_else(|fault| panic!("{fault}"));
+            let (first, second) = (side(rows, along[0]), side(columns, along[1]));
+            let (output, _, length) = dense(&[&[columns], &[rows], &[items], &[1]]);
+            let memory = stale(length);
+            let parameters = parameters([&first, &second], along, &output, &memory, &shape, is_wide);
+            let report = run(
+                &mut rng,
+                &kernel(along[0], along[1]),
+                matrix::launch(&parameters),
+                parameters,
+            );
             let conflicts = report.traffic(Instruction::SharedLoad).bank_conflicts;
-            assert_eq!(conflicts, 0, "along the sum: {first_along}, {second_along}");
-            let got = memory.to_vec();
-            let mut share = 0.0_f64;
-            for item in 0..n_items {
-                for row in 0..n_rows {
-                    for column in 0..n_columns {
-                        let (mut sum, mut magnitudes) = (0.0, 0.0);
-                        for summed in 0..n_summed {
-                            let place = |sum: i64, stride: i64, position: usize, size: usize| {
-                                8 + item * size + summed * sum as usize + position * stride as usize
-                            };
-                            let product = of_half(x[place(x_sum, x_row, row, x_size)])
-                                * of_half(y[place(y_sum, y_column, column, y_size)]);
-                            sum += product;
-                            magnitudes += product.abs();
-                        }
-                        let error = (of_half(got[item * size + row * n_columns + column]) - sum).abs();
-                        let bound = ((n_summed as f64 + 8.0) * SINGLE + HALF) * magnitudes + SINGLE;
-                        assert!(error <= bound, "{row}, {column} of item {item}: {error} of {bound}");
-                        share = share.max(error / bound);
-                    }
-                }
-            }
-            println!("{n_rows} x {n_summed} x {n_columns}, {first_along}, {second_along}: {share:.2} of the bound");
+            assert_eq!(conflicts, 0, "along the sum: {along:?}");
+            compare([&first, &second], &output, &shape, &memory.to_vec(), of_product);
         }
     }
+}
+
+#[test]
+fn halves_by_matrix_instructions() {
+    matrix_instructions(matrix::halves, 0.0);
+}
+
+/// Both factors are rounded to 11 bits.
+#[test]
+fn tf32_by_matrix_instructions() {
+    matrix_instructions(matrix::tf32, 2.0 * HALF + HALF * HALF);
 }

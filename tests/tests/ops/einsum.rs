@@ -8,8 +8,8 @@ use integration_tests::random::rng;
 use ndarray::{ArrayD, Dimension};
 use num_complex::{Complex, Complex64};
 use std::collections::BTreeMap;
-use warpbeam::ops::{Factor, einsum, einsum_into, einsum_of_one};
-use warpbeam::{Backend, Error, Tensor};
+use warpbeam::ops::{Factor, einsum, einsum_into, einsum_into_with, einsum_of_one};
+use warpbeam::{Backend, Error, Precision, Tensor};
 
 /// A number, and how exactly it is summed and kept.
 trait Exact: Value + Factor {
@@ -354,8 +354,43 @@ fn refused(backend: &Backend) {
     assert!(message(einsum("abcde,fghij", &five, &five, &stream)).contains("the output has shape [1, 1, 1"));
 }
 
+/// Factors rounded to 11 bits, where they are rounded at all.
+fn tf32(backend: &Backend) {
+    let mut rng = rng();
+    let stream = backend.stream().unwrap();
+    for (text, shape, other) in [
+        ("ij,jk->ik", [136, 64], [64, 200]),
+        ("ij,kj->ik", [70, 44], [130, 44]),
+        ("ji,jk->ki", [37, 128], [37, 64]),
+        ("ij,jk->ik", [33, 35], [35, 37]),
+    ] {
+        let mut array = |shape: [usize; 2]| ArrayD::from_shape_simple_fn(&shape[..], || rng.f32() - 0.5);
+        let (x, y) = (array(shape), array(other));
+        let (operands, output) = text.split_once("->").unwrap();
+        let (a, b) = operands.split_once(',').unwrap();
+        let expected = oracle(&[(a, &x), (b, &y)], output);
+        let [x, y] = [x, y].map(|array| Tensor::from_array(backend, &array).unwrap());
+        let stale = expected.0.map(|_| f32::NAN);
+        let mut into = Tensor::from_array(backend, &stale).unwrap();
+        einsum_into_with(text, &x, &y, Precision::Tf32, &mut into, &stream).unwrap();
+        let got = into.to_array().unwrap();
+        let share = got.iter().zip(&expected.0).fold(0.0_f64, |share, (got, (sum, size))| {
+            let bound = (2.0 * HALF + HALF * HALF + (expected.1 as f64 + 8.0) * SINGLE) * size;
+            let error = (got.exact() - sum).norm();
+            assert!(error <= bound, "{text} of {shape:?}: {error:e} of {bound:e}");
+            share.max(error / bound)
+        });
+        println!("{text} of {shape:?} and {other:?}: {share:.3} of the bound");
+    }
+    let x = Tensor::<f32>::zeros(backend, &[2, 2]).unwrap();
+    let mut output = Tensor::<f32>::zeros(backend, &[2, 2]).unwrap();
+    let half = Precision::F16 { exponent: None };
+    assert!(message(einsum_into_with("ij,jk->ik", &x, &x, half, &mut output, &stream)).contains("not supported"));
+}
+
 integration_tests::on_every_backend! {
     refused: super::refused;
+    tf32: super::tf32;
 }
 
 /// Tensors of two backends do not meet.

@@ -3,8 +3,8 @@
 use half::f16;
 use integration_tests::backends::gpu;
 use num_complex::{Complex, Complex64};
-use warpbeam::ops::{Factor, einsum_into};
-use warpbeam::{Backend, Tensor};
+use warpbeam::ops::{Factor, einsum_into_with};
+use warpbeam::{Backend, Precision, Tensor};
 
 /// Runs that are timed; the median counts.
 const RUNS: usize = 15;
@@ -15,7 +15,7 @@ fn time<T: Factor>(
     [i, j, k]: [usize; 3],
     number: impl Fn(f64, f64) -> T,
     value: impl Fn(T) -> Complex64,
-    roundoff: f64,
+    (precision, roundoff): (Precision, f64),
 ) -> f64 {
     let mut rng = fastrand::Rng::with_seed(3);
     let mut matrix = |rows, columns| {
@@ -28,7 +28,7 @@ fn time<T: Factor>(
     let mut milliseconds: Vec<f64> = (0..RUNS + 2)
         .map(|_| {
             let start = stream.record().unwrap();
-            einsum_into("ij,jk->ik", &x, &y, &mut output, &stream).unwrap();
+            einsum_into_with("ij,jk->ik", &x, &y, precision, &mut output, &stream).unwrap();
             let end = stream.record().unwrap();
             end.elapsed_since(&start).unwrap().as_secs_f64() * 1e3
         })
@@ -36,7 +36,10 @@ fn time<T: Factor>(
         .collect();
     milliseconds.sort_by(f64::total_cmp);
     let median = milliseconds[RUNS / 2];
-    println!("{i} x {j} x {k} of {}: {median:.3} ms", std::any::type_name::<T>());
+    println!(
+        "{i} x {j} x {k} of {}, {precision:?}: {median:.3} ms",
+        std::any::type_name::<T>()
+    );
     let got = output.to_array().unwrap();
     for (row, column) in [(0, 0), (i - 1, k - 1), (i / 2, k / 3), (i / 3, k - 1)] {
         let (mut sum, mut size) = (Complex64::ZERO, 0.0);
@@ -51,13 +54,18 @@ fn time<T: Factor>(
     median
 }
 
-fn single(backend: &Backend, shape: [usize; 3]) -> f64 {
-    let roundoff = (shape[1] as f64 + 8.0) / 16_777_216.0;
+fn single(backend: &Backend, shape: [usize; 3], precision: Precision) -> f64 {
+    let of_factors = if precision == Precision::Tf32 {
+        1.0 / 1023.0
+    } else {
+        0.0
+    };
+    let roundoff = (precision, (shape[1] as f64 + 8.0) / 16_777_216.0 + of_factors);
     time(backend, shape, |re, _| re as f32, |x| f64::from(x).into(), roundoff)
 }
 
 fn half(backend: &Backend, shape: [usize; 3]) -> f64 {
-    let roundoff = (shape[1] as f64 + 8.0) / 16_777_216.0 + 1.0 / 2048.0;
+    let roundoff = (Precision::Full, (shape[1] as f64 + 8.0) / 16_777_216.0 + 1.0 / 2048.0);
     time(
         backend,
         shape,
@@ -68,7 +76,7 @@ fn half(backend: &Backend, shape: [usize; 3]) -> f64 {
 }
 
 fn complex(backend: &Backend, shape: [usize; 3]) -> f64 {
-    let roundoff = 2.0 * (shape[1] as f64 + 8.0) / 16_777_216.0;
+    let roundoff = (Precision::Full, 2.0 * (shape[1] as f64 + 8.0) / 16_777_216.0);
     let value = |x: Complex<f32>| Complex::new(f64::from(x.re), f64::from(x.im));
     time(
         backend,
@@ -84,7 +92,8 @@ fn complex(backend: &Backend, shape: [usize; 3]) -> f64 {
 fn products_on_a_gpu() {
     let backend = gpu();
     let few_rows = complex(&backend, [64, 64, 262_144]);
-    single(&backend, [4096, 4096, 4096]);
+    single(&backend, [4096, 4096, 4096], Precision::Full);
+    single(&backend, [4096, 4096, 4096], Precision::Tf32);
     complex(&backend, [2048, 2048, 2048]);
     half(&backend, [4096, 4096, 4096]);
     assert!(few_rows < 1.0, "64 x 64 x 262144: {few_rows:.3} ms");
@@ -94,6 +103,6 @@ fn products_on_a_gpu() {
 fn smaller_on_the_cpu() {
     let backend = Backend::cpu();
     complex(&backend, [64, 64, 5000]);
-    single(&backend, [300, 500, 300]);
+    single(&backend, [300, 500, 300], Precision::Full);
     half(&backend, [128, 100, 120]);
 }

@@ -76,7 +76,7 @@ impl<T: Number> Loader<T> {
         way: Way,
         item: i64,
     ) -> Self {
-        debug_assert!(way.tile * DEPTH % way.threads == 0 && way.tile * DEPTH / way.threads <= MOST as u32);
+        debug_assert!((way.tile * DEPTH).is_multiple_of(way.threads) && way.tile * DEPTH / way.threads <= MOST as u32);
         let mut loader = Self {
             operand: *operand,
             way,

@@ -14,9 +14,9 @@
 //! it brings is on its way while the elements before are multiplied. In shared memory both operands lie with rows or columns
 //! side by side, and a thread reads 16 bytes at a time. Halves are multiplied and summed in single precision.
 
-#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
-pub mod halves;
 mod load;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
+pub mod matrix;
 mod multiply;
 mod number;
 
@@ -87,7 +87,7 @@ pub struct Product<T> {
     pub n_summed_of_part: u32,
     /// How many axes rows, columns and batch items have; the others are `NONE`.
     pub n_axes: [u32; 3],
-    /// Whether 16 bytes of neighbouring columns (two columns, of halves) lie side by side and aligned in the output, and
+    /// Whether 16 bytes of neighbouring columns (two columns, by matrix instructions) lie side by side and aligned in the output, and
     /// columns come in such groups, not 0, or 0.
     pub is_wide: u32,
     /// Elements from one part of the sum to the next in the output.
@@ -176,7 +176,8 @@ cuda_std::on_host! {
         /// The kernel.
         fn kernel(tile: Tile) -> cuda_std::Kernel<Product<Self>>;
 
-        /// The kernel with matrix instructions, which needs `sm_80`, for operands that are dense along the sum or not.
+        /// The kernel with matrix instructions, which needs `sm_80`, for operands that are dense along the sum or not; that
+        /// of `f32` rounds them to TF32.
         fn matrix_kernel(first: bool, second: bool) -> Option<cuda_std::Kernel<Product<Self>>>;
 
         /// Rows and columns of a tile.
@@ -231,8 +232,8 @@ cuda_std::on_host! {
     }
 
     instance! {
-        F16: product_f16, product_small_f16, [8, 8], |first, second| Some(halves::kernel(first, second));
-        f32: product_f32, product_small_f32, [8, 8], |_first, _second| None;
+        F16: product_f16, product_small_f16, [8, 8], |first, second| Some(matrix::halves(first, second));
+        f32: product_f32, product_small_f32, [8, 8], |first, second| Some(matrix::tf32(first, second));
         f64: product_f64, product_small_f64, [4, 8], |_first, _second| None;
         Complex<F16>: product_cf16, product_small_cf16, [4, 8], |_first, _second| None;
         Complex<f32>: product_cf32, product_small_cf32, [4, 8], |_first, _second| None;

@@ -144,8 +144,10 @@ impl<T: Number, const ROWS: usize, const COLUMNS: usize, const DOWN: u32, const 
     #[inline(always)]
     unsafe fn product(p: &Product<T>) {
         const {
-            assert!(ROWS <= MOST && COLUMNS <= MOST && ACROSS % LANES == 0 && DOWN * ACROSS % 32 == 0);
-            assert!(ROWS % T::OF_VECTOR == 0 && COLUMNS % T::OF_VECTOR == 0);
+            assert!(
+                ROWS <= MOST && COLUMNS <= MOST && ACROSS.is_multiple_of(LANES) && (DOWN * ACROSS).is_multiple_of(32)
+            );
+            assert!(ROWS.is_multiple_of(T::OF_VECTOR) && COLUMNS.is_multiple_of(T::OF_VECTOR));
         };
         let place = Place::new(p, DOWN * ROWS as u32, ACROSS * COLUMNS as u32);
         let [mut from, end] = place.summed;

@@ -17,7 +17,7 @@ mod scatter;
 mod space;
 
 pub use copy::{contiguous_copy, contiguous_copy_into};
-pub use einsum::{EinsumError, Factor, einsum, einsum_into, einsum_of_one};
+pub use einsum::{EinsumError, Factor, einsum, einsum_into, einsum_into_with, einsum_of_one};
 pub use gather::{gather, gather_into};
 pub use geometry::{Coordinate, angle, distance_to_rectangle, pairwise_distance};
 pub use greens::{Amplitude, GreensPlan};

@@ -5,7 +5,6 @@ use super::products::Axes;
 use crate::device::Element;
 use crate::{Error, Result};
 use kernels::copy::axes::{Axis, Divisor};
-use kernels::product::halves::PIECE;
 use kernels::product::{BatchAxis, DEPTH, Instance, MOST_AXES, Tile};
 
 /// What counts of a launch are below.
@@ -229,11 +228,11 @@ impl Arrangement {
         columns.strides[1] == 1 && all.all(|stride| stride % i64::from(of_vector) == 0)
     }
 
-    /// Whether the pieces of 16 bytes, of which operand 0 or 1 consists for matrix instructions, run along the sum; `None`
-    /// where it has no such pieces, or the product is too small. `address` is that of its first element.
-    pub(super) fn are_pieces_along_sum(&self, operand: usize, address: usize) -> Option<bool> {
-        let is_whole = |stride: i64| stride % i64::from(PIECE) == 0;
-        let is_large = self.n_rows.min(self.n_columns) >= LARGE_FROM && self.n_summed >= PIECE;
+    /// Whether the pieces of 16 bytes, `piece` elements, of which operand 0 or 1 consists for matrix instructions, run along
+    /// the sum; `None` where it has no such pieces, or the product is too small. `address` is that of its first element.
+    pub(super) fn are_pieces_along_sum(&self, operand: usize, address: usize, piece: u32) -> Option<bool> {
+        let is_whole = |stride: i64| stride % i64::from(piece) == 0;
+        let is_large = self.n_rows.min(self.n_columns) >= LARGE_FROM && self.n_summed >= piece;
         let is_aligned = address.is_multiple_of(16) && self.batch.iter().all(|axis| is_whole(axis.strides[operand]));
         if !is_large || !is_aligned {
             return None;

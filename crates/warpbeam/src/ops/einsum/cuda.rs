@@ -4,11 +4,18 @@ use super::arrangement::Arrangement;
 use super::contraction::Operand;
 use super::factor::Factor;
 use super::products::Launcher;
+use crate::Precision;
 use crate::Result;
 use crate::device::{Cuda, Stream, Tensor};
-use kernels::product::{Instance, Operand as Side, Product, halves};
+use kernels::product::{Instance, Number, Operand as Side, Product, matrix};
 
-impl Launcher for Cuda {
+/// A device, and whether `f32` may be rounded to TF32.
+pub(super) struct CudaLauncher<'a> {
+    pub(super) cuda: &'a Cuda,
+    pub(super) precision: Precision,
+}
+
+impl Launcher for CudaLauncher<'_> {
     fn queue<T: Factor>(
         &self,
         arrangement: &Arrangement,
@@ -20,13 +27,17 @@ impl Launcher for Cuda {
         let length = (output.len() / n_parts) as i64;
         let along = [(0, first), (1, second)].map(|(number, operand)| {
             let bytes = operand.view.origin() * size_of::<T>() as isize;
-            arrangement.are_pieces_along_sum(number, operand.view.address().wrapping_add_signed(bytes))
+            let address = operand.view.address().wrapping_add_signed(bytes);
+            let piece = matrix::PIECE_BYTES / size_of::<T>() as u32;
+            arrangement.are_pieces_along_sum(number, address, piece)
         });
+        // Halves lose nothing there.
+        let may_round = !T::Device::IS_SUM || self.precision == Precision::Tf32;
         let matrix_kernel = match along {
-            [Some(first), Some(second)] => <T::Device as Instance>::matrix_kernel(first, second),
+            [Some(first), Some(second)] if may_round => <T::Device as Instance>::matrix_kernel(first, second),
             _ => None,
         };
-        let matrix_kernel = matrix_kernel.filter(|kernel| self.has_kernel(kernel));
+        let matrix_kernel = matrix_kernel.filter(|kernel| self.cuda.has_kernel(kernel));
         let (of_vector, bytes) = match &matrix_kernel {
             Some(_) => (2, 2 * size_of::<T>()),
             None => (<T::Device as Instance>::of_vector(), 16),
@@ -57,11 +68,13 @@ impl Launcher for Cuda {
             batch: arrangement.batch(),
         };
         if let Some(kernel) = matrix_kernel {
-            return self.launch(&kernel, halves::launch(&parameters), parameters, stream);
+            return self
+                .cuda
+                .launch(&kernel, matrix::launch(&parameters), parameters, stream);
         }
         let tile = arrangement.tile::<T::Device>();
         let kernel = <T::Device as Instance>::kernel(tile);
         let launch = <T::Device as Instance>::launch(tile, &parameters);
-        self.launch(&kernel, launch, parameters, stream)
+        self.cuda.launch(&kernel, launch, parameters, stream)
     }
 }

@@ -59,17 +59,17 @@ macro_rules! factors {
 }
 
 /// Each number by itself.
-fn one_by_one<T: Number>(numbers: Cow<'_, [T]>) -> Cow<'_, [T::Wide]> {
+fn one_by_one<'a, T: Number>(numbers: &[T]) -> Cow<'a, [T::Wide]> {
     Cow::Owned(numbers.iter().map(|number| number.widen()).collect())
 }
 
 factors! {
-    f16: f32, 0.0, 1.0, f16::to_f32, f16::from_f32, one_by_one;
+    f16: f32, 0.0, 1.0, f16::to_f32, f16::from_f32, |numbers: Cow<'_, [Self]>| one_by_one(&numbers);
     f32: f32, 0.0, 1.0, |number| number, |wide| wide, |numbers| numbers;
     f64: f64, 0.0, 1.0, |number| number, |wide| wide, |numbers| numbers;
     Complex<f16>: Complex<f32>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0),
         |number: Self| Complex::new(number.re.to_f32(), number.im.to_f32()),
-        |wide: Complex<f32>| Complex::new(f16::from_f32(wide.re), f16::from_f32(wide.im)), one_by_one;
+        |wide: Complex<f32>| Complex::new(f16::from_f32(wide.re), f16::from_f32(wide.im)), |numbers: Cow<'_, [Self]>| one_by_one(&numbers);
     Complex<f32>: Complex<f32>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0),
         |number| number, |wide| wide, |numbers| numbers;
     Complex<f64>: Complex<f64>, Complex::new(0.0, 0.0), Complex::new(1.0, 0.0),

@@ -20,8 +20,8 @@ pub use error::EinsumError;
 pub use factor::Factor;
 
 use super::space::{expect_backend, expect_shape};
-use crate::Result;
 use crate::device::{Stream, Tensor, TensorView};
+use crate::{Error, Precision, Result};
 use contraction::Contraction;
 
 /// Sums of products of the elements of two tensors, `"ij,jk->ik"` for a matrix product: every axis has a letter, letters
@@ -89,7 +89,27 @@ pub fn einsum_into<'a, T: Factor>(
     stream: &Stream,
 ) -> Result<()> {
     let contraction = Contraction::new(subscripts, vec![a.into(), b.into()])?;
-    run(&contraction, output, stream)
+    run(&contraction, Precision::Full, output, stream)
+}
+
+/// As [`einsum_into`], for which `f32` may be rounded to 11 bits.
+///
+/// With [`Precision::Tf32`] a GPU multiplies real `f32` that is dense and aligned by matrix instructions: products are within
+/// 2⁻¹¹ · 2 of their magnitude. Everything else, and every other type, is as with [`Precision::Full`].
+///
+/// # Errors
+///
+/// As [`einsum_into`]; [`Error::Unsupported`](crate::Error::Unsupported) for [`Precision::F16`].
+pub fn einsum_into_with<'a, T: Factor>(
+    subscripts: &str,
+    a: impl Into<TensorView<'a, T>>,
+    b: impl Into<TensorView<'a, T>>,
+    precision: Precision,
+    output: &mut Tensor<T>,
+    stream: &Stream,
+) -> Result<()> {
+    let contraction = Contraction::new(subscripts, vec![a.into(), b.into()])?;
+    run(&contraction, precision, output, stream)
 }
 
 /// One tensor's axes in another order, its diagonals, and its sums over the letters that the output has not: `"ij->i"`.
@@ -108,11 +128,22 @@ pub fn einsum_of_one<'a, T: Factor>(
 fn allocate<T: Factor>(subscripts: &str, operands: Vec<TensorView<'_, T>>, stream: &Stream) -> Result<Tensor<T>> {
     let contraction = Contraction::new(subscripts, operands)?;
     let mut output = Tensor::unset(contraction.operands[0].view.backend(), &contraction.output_shape)?;
-    run(&contraction, &mut output, stream)?;
+    run(&contraction, Precision::Full, &mut output, stream)?;
     Ok(output)
 }
 
-fn run<T: Factor>(contraction: &Contraction<'_, T>, output: &mut Tensor<T>, stream: &Stream) -> Result<()> {
+fn run<T: Factor>(
+    contraction: &Contraction<'_, T>,
+    precision: Precision,
+    output: &mut Tensor<T>,
+    stream: &Stream,
+) -> Result<()> {
+    if let Precision::F16 { .. } = precision {
+        return Err(Error::Unsupported {
+            what: "einsum with Precision::F16",
+            alternatives: "tensors of f16 are multiplied as halves; f32 takes Precision::Full and Precision::Tf32",
+        });
+    }
     let backend = contraction.operands[0].view.backend();
     for operand in &contraction.operands[1..] {
         backend.expect("the second operand", operand.view.backend())?;
@@ -121,7 +152,8 @@ fn run<T: Factor>(contraction: &Contraction<'_, T>, output: &mut Tensor<T>, stre
     expect_backend(backend, output.backend(), stream)?;
     #[cfg(feature = "cuda")]
     if let Some(cuda) = backend.as_cuda() {
-        return products::run(cuda.as_ref(), contraction, output, stream);
+        let launcher = cuda::CudaLauncher { cuda, precision };
+        return products::run(&launcher, contraction, output, stream);
     }
     cpu::run(contraction, output)
 }

@@ -285,7 +285,7 @@ mod tests {
                             let mut sum = T::ZERO;
                             for summed in summed.clone() {
                                 let [a, b] = arrangement.sum_strides.map(|stride| i64::from(summed) * stride);
-                                sum = sum + first[&(x + a)].widen() * second[&(y + b)].widen();
+                                sum += first[&(x + a)].widen() * second[&(y + b)].widen();
                             }
                             let to = part as usize * length + to as usize;
                             assert!(!std::mem::replace(&mut written[to], true), "each element once");
