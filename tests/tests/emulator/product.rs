@@ -248,12 +248,12 @@ fn compare<T: Value>([first, second]: [&Side<T>; 2], output: &[Axes], shape: &Sh
     );
 }
 
-fn run<T: Value>(rng: &mut Rng, kernel: &Kernel<Product<T>>, launch: Launch, parameters: Product<T>) -> Report {
+fn run<T: Value>(rng: &mut Rng, kernel: &Kernel<Product<T>>, launch: Launch, parameters: &Product<T>) -> Report {
     let options = Options {
         seed: rng.u64(..),
         ..Options::default()
     };
-    launch_with(kernel, launch, parameters, options).unwrap_or_else(|fault| panic!("{fault}"))
+    launch_with(kernel, launch, *parameters, options).unwrap_or_else(|fault| panic!("{fault}"))
 }
 
 /// The stale memory of an output.
@@ -296,7 +296,7 @@ fn check<T: Value>(rng: &mut Rng, tile: Tile, shape: &Shape, is_dense: bool) -> 
     let along = [is_dense || rng.bool(), !is_dense && rng.bool()];
     let is_wide = is_dense && n_columns.is_multiple_of(T::of_vector() as usize);
     let parameters = parameters([&first, &second], along, &output, &memory, shape, is_wide);
-    let report = run(rng, &T::kernel(tile), T::launch(tile, &parameters), parameters);
+    let report = run(rng, &T::kernel(tile), T::launch(tile, &parameters), &parameters);
     compare([&first, &second], &output, shape, &memory.to_vec(), 0.0);
     report
 }
@@ -399,7 +399,7 @@ fn matrix_instructions<T: Value>(kernel: impl Fn(bool, bool) -> Kernel<Product<T
                 &mut rng,
                 &kernel(along[0], along[1]),
                 matrix::launch(&parameters),
-                parameters,
+                &parameters,
             );
             let conflicts = report.traffic(Instruction::SharedLoad).bank_conflicts;
             assert_eq!(conflicts, 0, "along the sum: {along:?}");

@@ -17,6 +17,15 @@ trait Exact: Value + Factor {
     const ROUNDOFF: [f64; 2];
 
     fn exact(self) -> Complex64;
+
+    /// The nearest number.
+    fn nearest(value: Complex64) -> Self;
+
+    /// A number whose sums are rounded, of a magnitude that halves hold well.
+    fn any(rng: &mut Rng) -> Self {
+        let mut part = || (0.25 + 0.75 * rng.f64()) * if rng.bool() { 1.0 } else { -1.0 };
+        Self::nearest(Complex::new(part(), part()))
+    }
 }
 
 const SINGLE: f64 = 1.0 / 16_777_216.0;
@@ -24,7 +33,7 @@ const DOUBLE: f64 = f64::EPSILON / 2.0;
 const HALF: f64 = 1.0 / 2048.0;
 
 macro_rules! exact {
-    ($($type:ty: $roundoff:expr, |$number:ident| $exact:expr;)*) => { $(
+    ($($type:ty: $roundoff:expr, |$number:ident| $exact:expr, |$value:ident| $nearest:expr;)*) => { $(
         impl Exact for $type {
             const ROUNDOFF: [f64; 2] = $roundoff;
 
@@ -32,17 +41,23 @@ macro_rules! exact {
                 let $number = self;
                 $exact
             }
+
+            fn nearest($value: Complex64) -> Self {
+                $nearest
+            }
         }
     )* };
 }
 
 exact! {
-    f16: [SINGLE, HALF], |number| number.to_f64().into();
-    f32: [SINGLE, 0.0], |number| f64::from(number).into();
-    f64: [DOUBLE, 0.0], |number| number.into();
-    Complex<f16>: [SINGLE, HALF], |number| Complex::new(number.re.to_f64(), number.im.to_f64());
-    Complex<f32>: [SINGLE, 0.0], |number| Complex::new(number.re.into(), number.im.into());
-    Complex<f64>: [DOUBLE, 0.0], |number| number;
+    f16: [SINGLE, HALF], |number| number.to_f64().into(), |x| f16::from_f64(x.re);
+    f32: [SINGLE, 0.0], |number| f64::from(number).into(), |x| x.re as f32;
+    f64: [DOUBLE, 0.0], |number| number.into(), |x| x.re;
+    Complex<f16>: [SINGLE, HALF], |number| Complex::new(number.re.to_f64(), number.im.to_f64()),
+        |x| Complex::new(f16::from_f64(x.re), f16::from_f64(x.im));
+    Complex<f32>: [SINGLE, 0.0], |number| Complex::new(number.re.into(), number.im.into()),
+        |x| Complex::new(x.re as f32, x.im as f32);
+    Complex<f64>: [DOUBLE, 0.0], |number| number, |x| x;
 }
 
 /// Sums of products, and of the products' magnitudes, by loops; how many each one has.
@@ -97,12 +112,12 @@ fn share<T: Exact>(what: &str, got: &ArrayD<T>, expected: &(ArrayD<(Complex64, f
 }
 
 /// A random operand of these lengths behind random steps that keep its shape.
-struct Random<T: Value> {
+struct Random<T: Exact> {
     strided: Strided<T>,
     order: Vec<usize>,
 }
 
-impl<T: Value> Random<T> {
+impl<T: Exact> Random<T> {
     /// Letters and an operand, whose letters are among `lengths`.
     fn new(backend: &Backend, rng: &mut Rng, letters: &str, lengths: &BTreeMap<char, usize>) -> Self {
         let shape: Vec<usize> = letters.chars().map(|letter| lengths[&letter]).collect();
@@ -114,7 +129,7 @@ impl<T: Value> Random<T> {
             .zip(&shape)
             .for_each(|(&axis, &length)| stored[axis] = length);
         Self {
-            strided: Strided::keeping(backend, rng, &stored),
+            strided: Strided::keeping(backend, rng, &stored, T::any),
             order,
         }
     }
@@ -232,7 +247,7 @@ fn matrices<T: Exact>(backend: &Backend) {
         ("i,j->ij", vec![300], vec![200]),
         ("i,i->i", vec![3000], vec![3000]),
     ] {
-        let mut array = |shape: &[usize]| ArrayD::from_shape_simple_fn(shape, || T::random(&mut rng));
+        let mut array = |shape: &[usize]| ArrayD::from_shape_simple_fn(shape, || T::any(&mut rng));
         let (x, y) = (array(&shape), array(&other));
         let (operands, output) = text.split_once("->").unwrap();
         let (a, b) = operands.split_once(',').unwrap();

@@ -72,10 +72,10 @@ impl<T: Value> Strided<T> {
     }
 
     /// As [`Strided::of_shape`], behind steps that end with that shape: some axes backward, some of every other position.
-    pub(crate) fn keeping(backend: &Backend, rng: &mut Rng, shape: &[usize]) -> Self {
+    pub(crate) fn keeping(backend: &Backend, rng: &mut Rng, shape: &[usize], number: impl Fn(&mut Rng) -> T) -> Self {
         let steps: Vec<usize> = shape.iter().map(|_| [1, 1, 1, 2, 3][rng.usize(..5)]).collect();
         let longer: Vec<usize> = shape.iter().zip(&steps).map(|(&length, step)| length * step).collect();
-        let dense = by_place(&longer, |_| T::stale()).map(|_| T::random(rng));
+        let dense = by_place(&longer, |_| T::stale()).map(|_| number(rng));
         let mut strided = Self {
             tensor: Tensor::from_array(backend, &dense).expect("room for the tensor"),
             steps: Vec::new(),
