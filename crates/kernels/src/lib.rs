@@ -12,6 +12,7 @@ pub mod greens;
 pub mod index;
 pub mod interpolate;
 pub mod probe;
+pub mod product;
 pub mod rank;
 pub mod rates;
 
@@ -37,6 +38,7 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     interpolate::boxes::KERNELS,
     interpolate::locate::KERNELS,
     interpolate::evaluate::KERNELS,
+    product::KERNELS,
     probe::KERNELS,
 ];
 
@@ -48,6 +50,7 @@ cuda_std::on_host! {
         das::distinct::tf32::KERNELS,
         das::window::KERNELS,
         rates::sm_80::KERNELS,
+        product::matrix::KERNELS,
         das::window::add::KERNELS,
         rank::sm_80::KERNELS,
         rank::sm_80::few::KERNELS,

@@ -145,6 +145,9 @@ pub enum Error {
     /// The GPU or its driver failed.
     #[error(transparent)]
     Device(#[from] crate::device::DeviceError),
+    /// Subscripts of a product were refused.
+    #[error(transparent)]
+    Einsum(#[from] crate::ops::EinsumError),
     /// A signal operation was refused.
     #[error(transparent)]
     Signal(#[from] crate::signal::SignalError),

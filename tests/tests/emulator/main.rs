@@ -15,5 +15,6 @@ mod interpolate;
 mod payload;
 mod permute;
 mod probes;
+mod product;
 mod rank;
 mod rates;

@@ -2,6 +2,8 @@
 
 mod bad_input;
 mod copy;
+mod einsum;
+mod einsum_large;
 mod gather;
 mod geometry;
 mod greens;

@@ -71,6 +71,38 @@ impl<T: Value> Strided<T> {
         strided
     }
 
+    /// As [`Strided::of_shape`], behind steps that end with that shape: some axes backward, some of every other position.
+    pub(crate) fn keeping(backend: &Backend, rng: &mut Rng, shape: &[usize], number: impl Fn(&mut Rng) -> T) -> Self {
+        let steps: Vec<usize> = shape.iter().map(|_| [1, 1, 1, 2, 3][rng.usize(..5)]).collect();
+        let longer: Vec<usize> = shape.iter().zip(&steps).map(|(&length, step)| length * step).collect();
+        let dense = by_place(&longer, |_| T::stale()).map(|_| number(rng));
+        let mut strided = Self {
+            tensor: Tensor::from_array(backend, &dense).expect("room for the tensor"),
+            steps: Vec::new(),
+            expected: dense,
+        };
+        for (axis, step) in steps.into_iter().enumerate() {
+            let backward = rng.u8(..4) == 0;
+            let last = longer[axis].saturating_sub(1);
+            if backward {
+                strided.steps.push(Step::Invert(axis));
+            }
+            strided.steps.push(Step::Slice(axis, 0..longer[axis], step));
+            let old = strided.expected;
+            let mut new = old.shape().to_vec();
+            new[axis] = shape[axis];
+            strided.expected = by_place(&new, |place| {
+                let mut from = place.to_vec();
+                from[axis] = step * place[axis];
+                if backward {
+                    from[axis] = last - from[axis];
+                }
+                old[&from[..]]
+            });
+        }
+        strided
+    }
+
     fn step(&mut self, rng: &mut Rng) {
         let old = self.expected.clone();
         let shape = old.shape().to_vec();

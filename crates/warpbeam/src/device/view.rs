@@ -115,6 +115,30 @@ impl<'a, T: Element> TensorView<'a, T> {
         Ok(self)
     }
 
+    /// The elements whose positions along two axes are equal, along the first of the two; the second goes.
+    ///
+    /// # Errors
+    ///
+    /// [`DeviceError::NoSuchAxis`]; [`Error::ShapeMismatch`] for axes of different lengths, or one axis twice.
+    pub fn diagonal(mut self, first: usize, second: usize) -> Result<Self> {
+        self.expect_axis(first)?;
+        self.expect_axis(second)?;
+        if first == second || self.shape[first] != self.shape[second] {
+            let mut expected = self.shape.clone();
+            expected[second] = self.shape[first];
+            return Err(Error::ShapeMismatch {
+                what: "the view with two equal axes",
+                expected,
+                got: self.shape,
+            });
+        }
+        // Strides of axes that are 1 long, or of an empty tensor, are anything.
+        self.strides[first] = self.strides[first].wrapping_add(self.strides[second]);
+        self.shape.remove(second);
+        self.strides.remove(second);
+        Ok(self)
+    }
+
     /// Every `step`-th position of a range along an axis.
     ///
     /// # Errors
