@@ -54,6 +54,41 @@ def scene(request):
     return from_m, to_m, wavenumbers, numbers(3 * (sources + targets), (batch, sources, frequencies))
 
 
+def skewed(x, y, z):
+    return xp.stack([x + 0.2 * y, y + 0.1 * z, z + 0.1 * x], axis=-1)
+
+
+def frames_on_grid(request):
+    """Nodes, points and values that are linear in the place."""
+    frames, side = request.sizes
+    axis = 1e-3 * xp.arange(side, dtype=xp.float64)
+    z, y, x = xp.meshgrid(axis, axis, axis, indexing="ij")
+    nodes = skewed(x, y, z)
+    at = 1e-3 * (side - 1) * (0.5 + 0.49 * samples(0, 3 * side**3).reshape(-1, 3).astype(xp.float64))
+    real = 1e3 * (nodes[..., 0] + 2 * nodes[..., 1] + 3 * nodes[..., 2])
+    item = xp.arange(frames, dtype=xp.float64).reshape(-1, 1, 1, 1)
+    values = (real + 1j * (item - 1e3 * nodes[..., 0])).astype(xp.complex64)
+    return nodes.astype(xp.float32), skewed(*at.T).astype(xp.float32), values
+
+
+def components(request):
+    """A matrix whose singular components are known, and how many of them are dropped."""
+    frames, length = request.sizes
+    dropped = frames // 16
+    which = xp.arange(length) % frames
+    strength = xp.where(which < dropped, 10.0, 1.0) * 10.0 ** (-which / frames)
+    row = numbers(0, (length,)) * strength.astype(xp.float32)
+    out = xp.empty((frames, length), xp.complex64)
+    for frame in range(frames):
+        out[frame] = row * xp.exp(2j * math.pi * (which * frame % frames) / frames).astype(xp.complex64)
+    return out, dropped
+
+
+def factors(request):
+    rows, terms, columns = request.sizes
+    return numbers(0, (rows, terms)), numbers(2 * rows * terms, (terms, columns)), xp.empty((rows, columns), xp.complex64)
+
+
 def ffdas_call(request):
     """What ffdas does for an operation, or None."""
     import ffdas
@@ -62,6 +97,21 @@ def ffdas_call(request):
         from_m, to_m, wavenumbers, x = scene(request)
         out = xp.empty((request.sizes[3], request.sizes[2], request.sizes[1]), xp.complex64)
         return lambda: ffdas.greens(from_m, wavenumbers, x, to_m, out=out)
+    if request.operation == "einsum":
+        left, right, out = factors(request)
+        return lambda: ffdas.einsum("ij,jk->ik", left, right, out=out)
+    if request.operation == "interpolate":
+        nodes, points, values = frames_on_grid(request)
+        # In millimetres: it finds nothing in cells of less than a tenth of its unit.
+        interpolator = ffdas.Interpolator(1e3 * nodes)
+        points = 1e3 * points
+        interpolator.preprocess(points)
+        out = xp.empty((len(values), len(points)), xp.complex64)
+        return lambda: interpolator(values, points, out=out, preprocess=False)
+    if request.operation == "truncate_rank":
+        x, dropped = components(request)
+        out = xp.empty_like(x)
+        return lambda: ffdas.truncate_rank(x, dropped, out=out)
     return None
 
 
@@ -81,6 +131,9 @@ def cupy_call(request):
         x, out = numbers(0, (rows, length)), xp.empty((rows // 2, length), xp.complex64)
         indices = xp.arange(0, rows, 2, dtype=xp.int32)
         return lambda: xp.take(x, indices, axis=0, out=out)
+    if request.operation == "einsum":
+        left, right, out = factors(request)
+        return lambda: xp.matmul(left, right, out=out)
     return None
 
 

@@ -115,7 +115,7 @@ macro_rules! instances {
             /// Values from eight corners.
             $trilinear(p: Evaluate<$type>),
             threads THREADS, blocks 1,
-            resources Resources { registers: 96, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+            resources Resources { registers: 108, barriers: 0, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
                 unsafe { evaluate::<$type, Trilinear, 2>(p) }

@@ -138,6 +138,7 @@ fn run<T: Factor>(
     output: &mut Tensor<T>,
     stream: &Stream,
 ) -> Result<()> {
+    range!("einsum");
     if let Precision::F16 { .. } = precision {
         return Err(Error::Unsupported {
             what: "einsum with Precision::F16",

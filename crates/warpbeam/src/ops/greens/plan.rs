@@ -97,6 +97,7 @@ impl<T: Amplitude> GreensPlan<T> {
         targets: &ArrayRef2<f64>,
         wavenumbers: &ArrayRef1<f64>,
     ) -> Result<Self> {
+        range!("greens plan");
         #[cfg(feature = "cuda")]
         let engine = match backend.as_cuda() {
             Some(_) if size_of::<T::Real>() != size_of::<f32>() => {
@@ -136,6 +137,7 @@ impl<T: Amplitude> GreensPlan<T> {
     /// [`Error::WrongAxes`] or [`Error::ShapeMismatch`] for amplitudes of another shape, [`Error::OutOfMemory`] where the
     /// result does not fit on the host or not even a part of the work on the device, and what the device reports.
     pub fn run<D: Dimension>(&self, amplitudes: ArrayView<'_, T, D>) -> Result<ArrayD<T>> {
+        range!("greens");
         let shape = amplitudes.shape().to_vec();
         let (n_batch, output_shape) = self.output_shape(&shape)?;
         let mut view = amplitudes.into_dyn();
@@ -168,6 +170,7 @@ impl<T: Amplitude> GreensPlan<T> {
     /// As [`GreensPlan::run`], [`Error::ShapeMismatch`] also for the output; [`Error::WrongBackend`] for tensors or
     /// streams from elsewhere, and a typed error for tensors that are not contiguous.
     pub fn run_into(&self, amplitudes: &Tensor<T>, output: &mut Tensor<T>, stream: &Stream) -> Result<()> {
+        range!("greens");
         self.backend.expect(AMPLITUDES, amplitudes.backend())?;
         self.backend.expect("the output", output.backend())?;
         self.backend.expect("the stream", stream.backend())?;

@@ -89,6 +89,7 @@ impl Interpolator {
     /// [`Error::Unsupported`] for [`InterpolationMethod::Trilinear`] on nodes whose positions are given one by one;
     /// [`Error::FlatGrid`] where all cells are flat; [`Error::OutOfMemory`], and what the device reports.
     pub fn new(backend: &Backend, grid: &InterpolationGrid, method: InterpolationMethod) -> Result<Self> {
+        range!("interpolation plan");
         let engine = match &grid.form {
             Form::Axes(axes) => match (method, axes.skewed) {
                 // The nearest along each axis would not be the nearest.
@@ -118,6 +119,7 @@ impl Interpolator {
     /// As there and for [`Interpolator::new`]; [`Error::WrongBackend`] for a stream from elsewhere, and
     /// [`DeviceError`](crate::DeviceError) for a tensor that is not contiguous.
     pub fn from_tensor(positions: Tensor<f64>, method: InterpolationMethod, stream: &Stream) -> Result<Self> {
+        range!("interpolation plan");
         let backend = positions.backend().clone();
         backend.expect("the stream", stream.backend())?;
         let &[n_z, n_y, n_x, 3] = positions.shape() else {
@@ -169,6 +171,7 @@ impl Interpolator {
     /// [`Error::OutOfRange`] for coordinates beyond 10³⁰ and 2³⁰ points or more; [`Error::OutOfMemory`], and what the device
     /// reports.
     pub fn prepare<D: Dimension>(&self, points: &ArrayRef<f64, D>) -> Result<PreparedPoints> {
+        range!("interpolation points");
         let shape = expect_points(points.shape())?;
         expect_coordinates(POINTS, points)?;
         let points = Tensor::from_array(&self.backend, points)?;
@@ -182,6 +185,7 @@ impl Interpolator {
     /// As there; [`Error::WrongBackend`] for a tensor or stream from elsewhere, and [`DeviceError`](crate::DeviceError) for a
     /// tensor that is not contiguous.
     pub fn prepare_tensor(&self, points: &Tensor<f64>, stream: &Stream) -> Result<PreparedPoints> {
+        range!("interpolation points");
         let shape = expect_points(points.shape())?;
         self.backend.expect(POINTS, points.backend())?;
         self.backend.expect("the stream", stream.backend())?;

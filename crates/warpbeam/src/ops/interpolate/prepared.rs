@@ -71,6 +71,7 @@ impl PreparedPoints {
     /// [`Error::ShapeMismatch`] for values of another shape, [`Error::OutOfMemory`] where the result does not fit on the host
     /// or not even one item on the device, and what the device reports.
     pub fn run<T: InterpolationValue, D: Dimension>(&self, values: ArrayView<'_, T, D>, fill: T) -> Result<ArrayD<T>> {
+        range!("interpolation");
         let values = values.into_dyn();
         let output_shape = self.output_shape(values.shape())?;
         let length = output_shape
@@ -108,6 +109,7 @@ impl PreparedPoints {
         output: &mut Tensor<T>,
         stream: &Stream,
     ) -> Result<()> {
+        range!("interpolation");
         self.backend.expect(VALUES, values.backend())?;
         self.backend.expect("the output", output.backend())?;
         self.backend.expect("the stream", stream.backend())?;

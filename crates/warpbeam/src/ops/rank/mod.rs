@@ -88,6 +88,7 @@ pub fn truncate_rank_into<'a, T: MatrixElement>(
     output: &mut Tensor<T>,
     stream: &Stream,
 ) -> Result<Truncation> {
+    range!("rank truncation");
     let input = input.into();
     validate(&input, components)?;
     expect_shape("the output", input.shape(), output.shape())?;
