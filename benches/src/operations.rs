@@ -14,6 +14,9 @@ use warpbeam::{Backend, Stream, Tensor};
 /// Places of a result that are compared.
 const COMPARED: usize = 64;
 
+/// The type that all are timed with.
+pub(crate) const VARIANT: &str = "c64";
+
 /// An operation with its sizes.
 #[derive(Clone, Debug)]
 pub(crate) struct Operation {
@@ -210,11 +213,6 @@ impl Operation {
         };
         let sizes: Vec<String> = sizes.iter().map(ToString::to_string).collect();
         sizes.join("x")
-    }
-
-    /// The type that it is timed with.
-    pub(crate) fn variant(&self) -> &'static str {
-        "c64"
     }
 
     /// Numbers of the result times the terms of each.

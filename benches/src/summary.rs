@@ -42,7 +42,7 @@ pub(crate) fn best<'a>(results: &'a Results, operation: &str, case: &str, family
 }
 
 /// The families other than ours in the rows of some operations, in the order of their first.
-pub(crate) fn peers<'a>(results: &'a Results, is_of: impl Fn(&str) -> bool) -> Vec<&'a str> {
+pub(crate) fn peers(results: &Results, is_of: impl Fn(&str) -> bool) -> Vec<&str> {
     let mut families = Vec::new();
     for run in results
         .runs

@@ -113,31 +113,7 @@ pub fn terms(geometry: &DasGeometry, options: &DasOptions, precision: Precision,
                 .collect(),
         })
         .collect();
-    let receivers: Vec<Receiver> = (0..elements.len())
-        .map(|m| Receiver {
-            normal: geometry.element_normals.as_ref().map_or([0.0, 0.0, 1.0], |normals| {
-                [
-                    round(&normals[[m, 0]]),
-                    round(&normals[[m, 1]]),
-                    round(&normals[[m, 2]]),
-                ]
-            }),
-            cosine_bound: geometry
-                .element_cosine_bounds
-                .as_ref()
-                .map_or(-1.0, |bounds| round(&bounds[m])),
-            f_number: options.f_number,
-            window: options.window,
-            directivity_exponent: round(&options.directivity_exponent),
-            channel_weight: geometry
-                .channel_weights
-                .as_ref()
-                .map_or(1.0, |weights| round(&weights[m])),
-            tolerance: 16.0 * precision.unit_roundoff(),
-            roundoff: DISTANCE_ERRORS * precision.unit_roundoff(),
-        })
-        .collect();
-
+    let receivers = receivers(geometry, options, precision);
     let mut list = Vec::new();
     let mut ambiguous = vec![false; voxels.len()];
     let mut largest_delay = 0.0_f64;
@@ -185,6 +161,35 @@ pub fn terms(geometry: &DasGeometry, options: &DasOptions, precision: Precision,
         n_channels: elements.len(),
         n_transmits: geometry.n_transmits(),
     }
+}
+
+/// The elements as they receive.
+fn receivers(geometry: &DasGeometry, options: &DasOptions, precision: Precision) -> Vec<Receiver> {
+    let round = |value: &f64| precision.round(*value);
+    (0..geometry.n_channels())
+        .map(|m| Receiver {
+            normal: geometry.element_normals.as_ref().map_or([0.0, 0.0, 1.0], |normals| {
+                [
+                    round(&normals[[m, 0]]),
+                    round(&normals[[m, 1]]),
+                    round(&normals[[m, 2]]),
+                ]
+            }),
+            cosine_bound: geometry
+                .element_cosine_bounds
+                .as_ref()
+                .map_or(-1.0, |bounds| round(&bounds[m])),
+            f_number: options.f_number,
+            window: options.window,
+            directivity_exponent: round(&options.directivity_exponent),
+            channel_weight: geometry
+                .channel_weights
+                .as_ref()
+                .map_or(1.0, |weights| round(&weights[m])),
+            tolerance: 16.0 * precision.unit_roundoff(),
+            roundoff: DISTANCE_ERRORS * precision.unit_roundoff(),
+        })
+        .collect()
 }
 
 impl Terms {

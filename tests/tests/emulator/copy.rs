@@ -151,7 +151,7 @@ fn check(bytes: usize, strided: &Strided) -> Vec<(Way, Report)> {
     let parts = plan(&Arrangement {
         element_bytes: bytes,
         output_element_bytes: bytes,
-        is_converted: false,
+        takes_pairs: bytes == 2,
         most_elements: 16 / bytes,
         shape: strided.shape.clone(),
         input_strides: strided.strides.clone(),
@@ -294,6 +294,7 @@ where
     // Tiles and flat copies of single numbers, of twos and of fours; then anything.
     let certain = [
         (vec![40, 33], vec![1, 0], 0),
+        (vec![70, 66], vec![1, 0], 0),
         (vec![40, 33, 2], vec![1, 0, 2], 0),
         (vec![40, 33, 4], vec![1, 0, 2], 0),
         (vec![7, 33], vec![0, 1], 1),
@@ -309,7 +310,7 @@ where
         let parts = plan(&Arrangement {
             element_bytes: size_of::<I>(),
             output_element_bytes: size_of::<O>(),
-            is_converted: true,
+            takes_pairs: I::pairs_kernel().is_some(),
             most_elements,
             shape: strided.shape.clone(),
             input_strides: strided.strides.clone(),
@@ -322,6 +323,11 @@ where
         });
         let (memory, output) = (Buffer::new(&input), Buffer::filled(exact(value(u64::MAX)), count));
         for part in &parts {
+            launched.push((part.way(), part.elements));
+            if let (Way::Pairs, Some(kernel)) = (part.way(), I::pairs_kernel()) {
+                run(&kernel, part.pairs(memory.global_as(), output.global_mut_as()));
+                continue;
+            }
             let launch = match part.elements {
                 1 => launch_converted::<I, O, I, O>,
                 2 => launch_converted::<I, O, I::Two, I::TwoOutput>,
@@ -331,12 +337,16 @@ where
                 }
             };
             launch(part, &memory, &output);
-            launched.push((part.way(), part.elements));
         }
         for (number, got) in output.to_vec().into_iter().enumerate() {
             assert_eq!(got, exact(input[strided.place(number)]), "{what}: element {number}");
         }
     }
+    assert_eq!(
+        launched.contains(&(Way::Pairs, 1)),
+        I::pairs_kernel().is_some(),
+        "two by two where there is a kernel"
+    );
     for way in [Way::Flat, Way::Tiles] {
         for elements in [1, 2, most_elements] {
             assert!(

@@ -13,7 +13,7 @@ fn arrangement(bytes: usize, shape: [usize; 3], input: [isize; 3], output: [isiz
     Arrangement {
         element_bytes: bytes,
         output_element_bytes: bytes,
-        is_converted: false,
+        takes_pairs: false,
         most_elements: 16 / bytes,
         shape: shape.to_vec(),
         input_strides: input.to_vec(),

@@ -9,7 +9,6 @@ mod geometry;
 mod greens;
 mod greens_large;
 mod interpolate;
-mod interpolate_large;
 mod interpolate_refused;
 mod rank;
 mod scan_convert;

@@ -53,25 +53,32 @@ cuda_std::on_host! {
         type Most: tiles::Unit<Self::MostOutput>;
         /// What becomes of them.
         type MostOutput: cuda_std::Element;
+
+        /// The kernel that turns two by two around and converts them, for numbers of 2 bytes on both sides.
+        fn pairs_kernel() -> Option<cuda_std::Kernel<tiles::Tiles<u16>>>;
     }
 
     macro_rules! widths {
-        ($($input:ty => $output:ty, $most:literal;)*) => { $(
+        ($($input:ty => $output:ty, $most:literal, $pairs:expr;)*) => { $(
             impl Conversion<$output> for $input {
                 type Two = [$input; 2];
                 type TwoOutput = [$output; 2];
                 type Most = [$input; $most];
                 type MostOutput = [$output; $most];
+
+                fn pairs_kernel() -> Option<cuda_std::Kernel<tiles::Tiles<u16>>> {
+                    $pairs
+                }
             }
         )* };
     }
 
     widths! {
-        i16 => F16, 4;
-        i16 => f32, 4;
-        F16 => f32, 4;
-        f32 => F16, 4;
-        f64 => F16, 2;
-        f64 => f32, 2;
+        i16 => F16, 4, Some(super::pairs::convert_pairs_i16_f16);
+        i16 => f32, 4, None;
+        F16 => f32, 4, None;
+        f32 => F16, 4, None;
+        f64 => F16, 2, None;
+        f64 => f32, 2, None;
     }
 }

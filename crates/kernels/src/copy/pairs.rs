@@ -15,7 +15,8 @@
 //! of row r lies at `c ^ (r / 2)` of the row, so that lanes meet different banks, down a row of pairs and along it.
 
 use super::tiles::{Tiles, place};
-use cuda_std::half::F16;
+use cuda_std::half::{F16, F16Pair};
+use cuda_std::math::i16_pair_to_f32;
 use cuda_std::{Resources, Shared, thread};
 
 /// Threads of a block.
@@ -49,14 +50,14 @@ fn at(row: u32, pair: u32) -> u32 {
     row * PAIRS + (pair ^ (row / 2))
 }
 
-/// The kernel's body.
+/// The kernel's body; `convert` makes of two neighbours what the output holds.
 ///
 /// # Safety
 ///
 /// As for the kernels of single units, and what the module's documentation says of even numbers; [`SHARED_BYTES`] of
 /// shared memory.
 #[inline(always)]
-unsafe fn pairs(p: Tiles<u16>) {
+unsafe fn pairs(p: Tiles<u16>, convert: impl Fn(u32) -> u32) {
     let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
     let place = place(&p);
     let (first_row, first_column) = (place.row * SIDE, place.column * SIDE);
@@ -82,8 +83,8 @@ unsafe fn pairs(p: Tiles<u16>) {
         let [even, odd] = F16::transpose_pairs(values[READ][0], values[READ][1]);
         // SAFETY: places of the tile that are this thread's.
         unsafe {
-            tile.store(at(2 * lane, pair), even);
-            tile.store(at(2 * lane + 1, pair), odd);
+            tile.store(at(2 * lane, pair), convert(even));
+            tile.store(at(2 * lane + 1, pair), convert(odd));
         }
     });
     // SAFETY: no thread has returned.
@@ -109,6 +110,15 @@ cuda_std::kernels! {
     resources Resources { registers: 48, barriers: 1, warp_operations: 0, matrix_operations: 0 },
     {
         // SAFETY: the launching side's promise.
-        unsafe { pairs(p) }
+        unsafe { pairs(p, |word| word) }
+    }
+
+    /// Two by two, integers as halves.
+    convert_pairs_i16_f16(p: Tiles<u16>),
+    threads THREADS, blocks 1,
+    resources Resources { registers: 48, barriers: 1, warp_operations: 0, matrix_operations: 0 },
+    {
+        // SAFETY: the launching side's promise.
+        unsafe { pairs(p, |word| F16Pair::from_f32(i16_pair_to_f32(word)).0) }
     }
 }

@@ -23,8 +23,8 @@ pub struct Arrangement {
     pub element_bytes: usize,
     /// Bytes of an element of the output: as many, or others where it is converted.
     pub output_element_bytes: usize,
-    /// Whether elements become others on the way.
-    pub is_converted: bool,
+    /// Whether there is a kernel for two by two, of 2 bytes on both sides.
+    pub takes_pairs: bool,
     /// Elements of a unit at most: as many as kernels take at once.
     pub most_elements: usize,
     /// Length of every axis, none of them 0.
@@ -299,8 +299,7 @@ impl Part {
         let [rows, columns, others @ ..] = &self.axes[..] else {
             return false;
         };
-        arrangement.element_bytes == 2
-            && !arrangement.is_converted
+        arrangement.takes_pairs
             && self.elements == 1
             && [rows.length, columns.length].iter().all(|length| length % 2 == 0)
             && rows.input_stride == 1
@@ -474,7 +473,7 @@ mod tests {
         Arrangement {
             element_bytes: 4,
             output_element_bytes: 4,
-            is_converted: false,
+            takes_pairs: false,
             most_elements: 4,
             shape: shape.to_vec(),
             input_strides: input_strides.to_vec(),

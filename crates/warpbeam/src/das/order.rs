@@ -95,8 +95,8 @@ mod tests {
         assert!(sorted.into_iter().eq(0..4096));
         for (length, side) in [(8, 2.0), (64, 4.0), (512, 8.0)] {
             for cube in order.chunks(length) {
-                for axis in 0..3 {
-                    let along = cube.iter().map(|point| points[*point as usize][axis]);
+                for (axis, plane) in planes.chunks(points.len()).enumerate() {
+                    let along = cube.iter().map(|point| plane[*point as usize]);
                     let [least, largest] = along.fold([f32::INFINITY, f32::NEG_INFINITY], |[least, largest], value| {
                         [least.min(value), largest.max(value)]
                     });

@@ -35,7 +35,7 @@ fn arrangement<T: Element, U: Element>(
     Ok(Arrangement {
         element_bytes: size_of::<T>(),
         output_element_bytes: size_of::<U>(),
-        is_converted: false,
+        takes_pairs: size_of::<T>() == 2,
         most_elements: 16 / size_of::<T>(),
         shape,
         input_strides: input.strides().to_vec(),
@@ -123,12 +123,18 @@ pub(super) fn queue_conversions<T: ConvertTo<U>, U: Element>(
     type Two<T, U> = <Number<T, U> as Conversion<Output<T, U>>>::Two;
     type Most<T, U> = <Number<T, U> as Conversion<Output<T, U>>>::Most;
     let mut arrangement = arrangement(input, output, None)?;
-    arrangement.is_converted = true;
+    let pairs_kernel = Number::<T, U>::pairs_kernel();
+    arrangement.takes_pairs = pairs_kernel.is_some();
     arrangement.most_elements = size_of::<Most<T, U>>() / size_of::<Number<T, U>>();
     if size_of::<T>() > size_of::<Number<T, U>>() {
         parts_apart(&mut arrangement);
     }
     for part in plan(&arrangement) {
+        if let (Way::Pairs, Some(kernel)) = (part.way(), &pairs_kernel) {
+            let (parameters, shape) = part.pairs(input.global_units()?, output.global_units_mut("the output")?);
+            cuda.launch(kernel, shape, parameters, stream)?;
+            continue;
+        }
         match part.elements {
             1 => queue_converted::<T, U, Number<T, U>, _>(cuda, &part, input, output, stream),
             2 => queue_converted::<T, U, Two<T, U>, _>(cuda, &part, input, output, stream),

@@ -130,6 +130,7 @@ fn check(backend: &Backend, n: usize, n_batch: usize, [most_plan, most_run]: [f6
 #[test]
 #[ignore = "needs a GPU: run with --include-ignored where there is one"]
 fn sixty_four_frames() {
+    let _alone = super::alone();
     // Twice what is aimed at, 1 ms and 0.4 ms: the machine may be shared.
     check(&gpu(), 64, 64, [2.0, 0.8]);
 }
