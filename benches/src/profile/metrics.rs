@@ -7,10 +7,11 @@ pub(super) const BYTES_USED_PER_SECTOR: &str = "smsp__sass_average_data_bytes_pe
 /// Of asynchronous copies to shared memory.
 pub(super) const COPIED_BYTES_USED_PER_SECTOR: &str =
     "smsp__sass_average_data_bytes_per_sector_mem_global_op_ldgsts.ratio";
-/// Sectors and requests of both.
+/// Sectors and requests of loads to registers; a request is a warp's instruction. The cache's own counters of loads have some
+/// of the copies among them.
 pub(super) const READ: [&str; 2] = [
-    "l1tex__t_sectors_pipe_lsu_mem_global_op_ld.sum",
-    "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
+    "smsp__sass_l1tex_t_sectors_pipe_lsu_mem_global_op_ld.sum",
+    "smsp__sass_inst_executed_op_global_ld.sum",
 ];
 /// Sectors and requests of asynchronous copies.
 pub(super) const COPIED: [&str; 2] = [

@@ -104,11 +104,9 @@ fn reduce(case: &str, variant: &str, kernel: &str, launches: &[&Launch]) -> Kern
         let known: Vec<f64> = parts.filter_map(|(metric, each)| Some(sum(metric)? * each)).collect();
         (!known.is_empty()).then(|| known.iter().sum())
     };
-    // Sectors, then requests: of all reads, and of those that are asynchronous copies.
-    let read = [0, 1].map(|index| [sum(metrics::READ[index]), sum(metrics::COPIED[index])]);
-    let per_request = |[sectors, requests]: [Option<f64>; 2]| {
-        let requests = requests.filter(|requests| *requests > 0.0)?;
-        Some(rounded(sectors? / requests))
+    let per_request = |[sectors, requests]: [&str; 2]| {
+        let requests = sum(requests).filter(|requests| *requests > 0.0)?;
+        Some(rounded(sum(sectors)? / requests))
     };
     let stalls: Vec<(&str, f64)> = metrics::stalls()
         .filter_map(|(reason, metric)| Some((reason, mean(&metric)?)))
@@ -124,11 +122,11 @@ fn reduce(case: &str, variant: &str, kernel: &str, launches: &[&Launch]) -> Kern
         launches: launches.len(),
         milliseconds: rounded(1e3 * launches.iter().map(|launch| seconds(launch)).sum::<f64>()),
         bytes_used_per_sector: mean(metrics::BYTES_USED_PER_SECTOR).map(rounded),
-        sectors_per_request: per_request(read.map(|[read, copied]| Some(read? - copied.unwrap_or(0.0)))),
+        sectors_per_request: per_request(metrics::READ),
         copied_bytes_used_per_sector: mean(metrics::COPIED_BYTES_USED_PER_SECTOR)
             .filter(|bytes| *bytes > 0.0)
             .map(rounded),
-        copied_sectors_per_request: per_request(read.map(|[_, copied]| copied)),
+        copied_sectors_per_request: per_request(metrics::COPIED),
         dram_bytes: total(&mut metrics::DRAM_BYTES.iter().map(|metric| (*metric, 1.0))),
         l2_bytes: sum(metrics::L2_BYTES),
         l1_hit_percent: mean(metrics::L1_HITS).map(rounded),
@@ -201,8 +199,8 @@ mod tests {
                 (metrics::TIME, seconds),
                 (metrics::L1_HITS, hits),
                 (ffma, fma),
-                (metrics::READ[0], 96.0),
-                (metrics::READ[1], 12.0),
+                (metrics::READ[0], 32.0),
+                (metrics::READ[1], 8.0),
                 (metrics::COPIED[0], 64.0),
                 (metrics::COPIED[1], 4.0),
                 (metrics::DRAM_BYTES[0], 1e9),

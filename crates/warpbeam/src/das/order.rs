@@ -14,13 +14,19 @@ pub(super) fn order<R: Real + Sync>(prepared: &Prepared<R>) -> Option<Vec<u32>> 
     bricks::order(&prepared.grid_shape).or_else(|| along_curve(&prepared.voxels, prepared.n_voxels))
 }
 
-/// Points, given as planes of x, y and z, in the order of Morton's curve through the cube that holds them: the bits of
-/// their three coordinates in turn. Points in one place keep the caller's order.
+/// What a step along z counts, which is depth for most: the wave goes there and back.
+const DEPTH: f64 = 2.0;
+
+/// Points, given as planes of x, y and z, in the order of Morton's curve through the cube that holds them, z twice as long:
+/// the bits of their three coordinates in turn. Points in one place keep the caller's order.
 fn along_curve<R: Real + Sync>(planes: &[R], n_points: usize) -> Option<Vec<u32>> {
     if n_points < 2 || u32::try_from(n_points).is_err() {
         return None;
     }
-    let coordinate = |axis: usize, point: usize| planes[axis * n_points + point].to_f64();
+    let coordinate = |axis: usize, point: usize| {
+        let value = planes[axis * n_points + point].to_f64();
+        if axis == 2 { DEPTH * value } else { value }
+    };
     let ranges = [0, 1, 2].map(|axis| {
         (0..n_points).fold([f64::INFINITY, f64::NEG_INFINITY], |[least, largest], point| {
             let value = coordinate(axis, point);
@@ -80,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn shuffled_points_of_a_cube_come_in_cubes() {
+    fn shuffled_points_of_a_cube_come_in_bricks() {
         let mut points: Vec<[f32; 3]> = (0..4096_u16)
             .map(|n| [n % 16, n / 16 % 16, n / 256].map(f32::from))
             .collect();
@@ -93,10 +99,12 @@ mod tests {
         let mut sorted = order.clone();
         sorted.sort_unstable();
         assert!(sorted.into_iter().eq(0..4096));
-        for (length, side) in [(8, 2.0), (64, 4.0), (512, 8.0)] {
-            for cube in order.chunks(length) {
+        // As many along x and y, half as many along z.
+        for (length, side) in [(4, 2.0), (32, 4.0), (256, 8.0)] {
+            for brick in order.chunks(length) {
                 for (axis, plane) in planes.chunks(points.len()).enumerate() {
-                    let along = cube.iter().map(|point| plane[*point as usize]);
+                    let along = brick.iter().map(|point| plane[*point as usize]);
+                    let side = if axis == 2 { side / 2.0 } else { side };
                     let [least, largest] = along.fold([f32::INFINITY, f32::NEG_INFINITY], |[least, largest], value| {
                         [least.min(value), largest.max(value)]
                     });
