@@ -1,7 +1,8 @@
 //! Speeds on one device in one run: bytes a second of copies against a plain copy, free points against a grid, times of
-//! interpolation. A program of its own, because what runs beside it would count.
+//! interpolation and of clutter filters. A program of its own, because what runs beside it would count.
 
 mod interpolate;
+mod rank;
 
 use half::f16;
 use integration_tests::backends;
