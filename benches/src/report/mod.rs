@@ -165,7 +165,7 @@ tools of this repository on the machine that its section names, at the commit th
 
 ```sh
 cargo xtask bench --peers    # times, into benches/results/<device>.json
-cargo xtask profile          # hardware counters, into benches/results/<device>-profile.json
+cargo xtask profile --case ex64,rf-vol    # hardware counters, into benches/results/<device>-profile.json
 cargo xtask ptx              # what kernels take, into benches/results/kernel-resources.json
 cargo xtask report           # this page and the pictures
 cargo xtask bench --against benches/results/<device>.json    # fails where a case became slower
@@ -186,6 +186,10 @@ What the figures mean:
 - Peers: ffdas takes the same input. mach takes one transmit a call and another order of the data, which is not timed.
   vbeam is timed by the host, on one frame. A library that is not in a table was not there when it was measured.
 - A case named `ex64/batch=16` is the case `ex64` with that one quantity changed.
+- Of the other operations a point is a term of a sum or a number that is moved; their sizes are those of
+  `benches/src/operations.rs`. ffdas and CuPy (for `einsum` its matrix product, which is cuBLAS) get the same numbers, and
+  results are compared in places with the right ones. `interpolate` is timed at points drawn at random that were prepared
+  beforehand, `truncate_rank` with its decomposition on the host.
 ";
 
 #[cfg(test)]
