@@ -41,9 +41,7 @@ pub fn contiguous_copy_into<'a, T: Element>(
 ) -> Result<()> {
     range!("contiguous copy");
     let input = input.into();
-    expect_axes("the tensor to copy", input.shape())?;
-    expect_shape("the output", input.shape(), output.shape())?;
-    expect_backend(input.backend(), output.backend(), stream)?;
+    check(&input, output, stream)?;
     #[cfg(feature = "cuda")]
     if let Some(cuda) = input.backend().as_cuda() {
         if input.is_contiguous() {
@@ -153,9 +151,7 @@ pub fn contiguous_copy_as_into<'a, T: ConvertTo<U>, U: Element>(
 ) -> Result<()> {
     range!("converting copy");
     let input = input.into();
-    expect_axes("the tensor to copy", input.shape())?;
-    expect_shape("the output", input.shape(), output.shape())?;
-    expect_backend(input.backend(), output.backend(), stream)?;
+    check(&input, output, stream)?;
     #[cfg(feature = "cuda")]
     if let Some(cuda) = input.backend().as_cuda() {
         return super::launch::queue_conversions(cuda, &input, output, stream);
@@ -168,6 +164,13 @@ pub fn contiguous_copy_as_into<'a, T: ConvertTo<U>, U: Element>(
             .for_each(|target, source| *target = source.converted());
     });
     Ok(())
+}
+
+/// Refuses what cannot be copied.
+fn check<T: Element, U: Element>(input: &TensorView<'_, T>, output: &Tensor<U>, stream: &Stream) -> Result<()> {
+    expect_axes("the tensor to copy", input.shape())?;
+    expect_shape("the output", input.shape(), output.shape())?;
+    expect_backend(input.backend(), output.backend(), stream)
 }
 
 /// Copies in parallel.
