@@ -108,13 +108,25 @@ kernels! {
         }
     }
 
-    /// Copies 16 bytes a lane.
+    /// Copies 16 bytes a lane, to rows of 128 bytes with `start` pieces of 16 bytes between them.
     copies(p: Pattern<[u32; 4]>), threads 32, blocks 1, resources RESOURCES, {
         let lane = thread::lane();
         // SAFETY: under the emulator.
         unsafe {
+            let part = Shared::<[u32; 4]>::new(0, 64);
+            copy::start::<[u32; 4], 16>(part, lane + lane / 8 * p.start, p.input, u64::from(lane * p.stride));
+            copy::commit();
+            copy::wait::<0>();
+        }
+    }
+
+    /// Copies 16 bytes a lane, to rows of 128 bytes in which another two pieces change places each.
+    copies_exchanged(p: Pattern<[u32; 4]>), threads 32, blocks 1, resources RESOURCES, {
+        let lane = thread::lane();
+        // SAFETY: under the emulator.
+        unsafe {
             let part = Shared::<[u32; 4]>::new(0, 32);
-            copy::start::<[u32; 4], 16>(part, lane, p.input, u64::from(lane * p.stride));
+            copy::start::<[u32; 4], 16>(part, lane ^ lane / 8, p.input, u64::from(lane * p.stride));
             copy::commit();
             copy::wait::<0>();
         }
@@ -206,8 +218,19 @@ fn matrix_rows_and_copies() {
         traffic.bank_conflicts
     };
     assert_eq!([conflicts(1), conflicts(8), conflicts(9)], [0, 4 * 7, 0]);
-    let traffic = run(&copies, 2, 0, 1).traffic(Instruction::Copy);
-    assert_eq!((traffic.requests, traffic.sectors, traffic.bytes), (1, 32, 512));
+}
+
+/// As an H200 counts them.
+#[test]
+fn sectors_of_copies_end_where_those_of_shared_memory_do() {
+    let sectors = |kernel, stride, gap| {
+        let traffic = run(kernel, stride, gap, 1).traffic(Instruction::Copy);
+        assert_eq!((traffic.requests, traffic.bytes), (1, 512));
+        traffic.sectors
+    };
+    assert_eq!([sectors(&copies, 1, 0), sectors(&copies, 2, 0)], [16, 32]);
+    assert_eq!([sectors(&copies, 1, 1), sectors(&copies, 1, 2)], [24, 16]);
+    assert_eq!(sectors(&copies_exchanged, 1, 0), 16);
 }
 
 #[test]

@@ -11,6 +11,18 @@ use crate::Element;
 use std::collections::VecDeque;
 use std::panic::Location;
 
+/// Bytes that arrive at once.
+const SECTOR: u32 = 32;
+
+/// Bits of an address in global memory, above which there is room for which sector of shared memory a copy fills.
+const ADDRESS_BITS: u32 = 48;
+
+/// A sector comes once for every 32 aligned bytes of shared memory that it fills a part of: an H200 counts 24 sectors for
+/// 512 bytes if every other row of 128 is shifted by 16, and its second level moves as much.
+fn filled_sector(offset: u32) -> u64 {
+    u64::from(offset / SECTOR)
+}
+
 /// One copy under way.
 struct Piece {
     offset: u32,
@@ -66,7 +78,12 @@ pub(crate) unsafe fn copy_start<T: Element, const BYTES: usize>(
         if elements > 0 {
             // The whole piece must be aligned, also where a part of it is read.
             let address = from.address(instruction, u64::from(elements), bytes)?;
-            block.count_access(site, instruction, bytes, address);
+            block.count_access(
+                site,
+                instruction,
+                bytes,
+                address | filled_sector(offset) << ADDRESS_BITS,
+            );
             for element in 0..elements {
                 let at = address + u64::from(element * element_bytes);
                 block.touch_global(instruction, Touch::ReadOnly, at, element_bytes, who)?;

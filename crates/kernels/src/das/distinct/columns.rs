@@ -104,8 +104,12 @@ impl<const PARTS: usize> Weights<F16, PARTS> {
 }
 
 /// Samples of half a ring, a row of `CHUNKS` vectors for each column.
+///
+/// Eight rows' vectors of a chunk must lie in different banks. Rows that are copied past the registers have no `GAP`: a
+/// row exchanges its vectors instead. With a gap of one vector, the sectors of every other row would be brought twice, because
+/// what arrives is written by 32 aligned bytes. Rows that a matrix is loaded from by pitch have that gap.
 #[derive(Clone, Copy)]
-pub(super) struct Rows<const CHUNKS: u32> {
+pub(super) struct Rows<const CHUNKS: u32, const GAP: u32> {
     memory: Shared<[u32; 4]>,
     vectors: Shared<u32>,
     /// The same memory.
@@ -114,10 +118,20 @@ pub(super) struct Rows<const CHUNKS: u32> {
     vector: u32,
 }
 
-impl<const CHUNKS: u32> Rows<CHUNKS> {
-    /// Vectors from row to row: an odd number and one more than a multiple of four, so that neither eight rows nor four even
-    /// ones by two vectors meet in a bank.
-    pub(super) const PITCH: u32 = CHUNKS + 1;
+impl<const CHUNKS: u32, const GAP: u32> Rows<CHUNKS, GAP> {
+    /// Vectors from row to row.
+    pub(super) const PITCH: u32 = CHUNKS + GAP;
+
+    /// Where a row's vector of a chunk is.
+    #[inline(always)]
+    fn at(row: u32, chunk: u32) -> u32 {
+        row * Self::PITCH
+            + if GAP == 0 {
+                chunk / 8 * 8 + (chunk % 8 ^ row % 8)
+            } else {
+                chunk
+            }
+    }
 
     /// Bytes of shared memory.
     pub(super) const BYTES: u32 = COLUMNS * Self::PITCH * 16 + RING * 4;
@@ -126,7 +140,7 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
     ///
     /// # Safety
     ///
-    /// The block has [`Self::BYTES`] of shared memory from `offset`, a multiple of 16, on.
+    /// The block has [`Self::BYTES`] of shared memory from `offset`, a multiple of 32, on.
     #[inline(always)]
     pub(super) unsafe fn new(offset: u32, tile: u32, planes: u32, n_vectors: u32) -> Self {
         const { assert!(CHUNKS.is_multiple_of(8) && CHUNKS <= WARP / 2) };
@@ -194,14 +208,14 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
     #[inline(always)]
     pub(super) unsafe fn request(&self, half: u32, transmit: Global<[u32; 4]>) {
         let (first_row, count) = Self::rows_of_lane();
-        let to = first_row * Self::PITCH + thread::lane() % CHUNKS;
+        let chunk = thread::lane() % CHUNKS;
         // SAFETY: the caller's promise; rows and vectors are in range.
         unsafe {
             let from = self.sources(half);
             cuda_std::unroll!(ROW in [0, 1, 2, 3, 4, 5, 6, 7] {
                 if (ROW as u32) < count {
                     let vector = u64::from(from[ROW / 4][ROW % 4]);
-                    copy::start::<[u32; 4], 16>(self.memory, to + ROW as u32 * Self::PITCH, transmit, vector);
+                    copy::start::<[u32; 4], 16>(self.memory, Self::at(first_row + ROW as u32, chunk), transmit, vector);
                 }
             });
         }
@@ -216,7 +230,7 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
     #[inline(always)]
     pub(super) unsafe fn copy(&self, half: u32, transmit: Global<[u32; 4]>) {
         let (first_row, count) = Self::rows_of_lane();
-        let to = first_row * Self::PITCH + thread::lane() % CHUNKS;
+        let chunk = thread::lane() % CHUNKS;
         // SAFETY: the caller's promise; rows and vectors are in range.
         unsafe {
             let from = self.sources(half);
@@ -228,7 +242,7 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
             });
             cuda_std::unroll!(ROW in [0, 1, 2, 3, 4, 5, 6, 7] {
                 if (ROW as u32) < count {
-                    self.memory.store(to + ROW as u32 * Self::PITCH, samples[ROW]);
+                    self.memory.store(Self::at(first_row + ROW as u32, chunk), samples[ROW]);
                 }
             });
         }
@@ -242,7 +256,7 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
     #[inline(always)]
     pub(super) unsafe fn vector(&self, row: u32, vector: u32) -> [u32; 4] {
         // SAFETY: the caller's promise.
-        unsafe { self.memory.load(row * Self::PITCH + vector) }
+        unsafe { self.memory.load(Self::at(row, vector)) }
     }
 
     /// Eight batch items of half precision in each of two chunks, `chunk` and the one `step` behind it, as two operands.
@@ -257,7 +271,7 @@ impl<const CHUNKS: u32> Rows<CHUNKS> {
         let row = lane % 8 + lane / 8 % 2 * 8;
         // SAFETY: the rows are in range.
         let [a, b, c, d] =
-            unsafe { matrix::ldmatrix_transposed::<_, 4>(self.memory, row * Self::PITCH + chunk + lane / 16 * step) };
+            unsafe { matrix::ldmatrix_transposed::<_, 4>(self.memory, Self::at(row, chunk + lane / 16 * step)) };
         [[a, b], [c, d]]
     }
 }

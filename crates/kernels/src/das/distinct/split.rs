@@ -35,14 +35,14 @@ fn add(sum: Block, other: Block) -> Block {
 #[derive(Clone, Copy)]
 pub(super) struct RealSplit<const BLOCKS: usize, const CHUNKS: u32> {
     weights: Weights<F16, 2>,
-    rows: Rows<CHUNKS>,
+    rows: Rows<CHUNKS, 0>,
 }
 
 impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealSplit<BLOCKS, CHUNKS> {
     type Stored = Split<F16>;
     type Sums = [[Block; BLOCKS]; TILES];
     const ITEMS: u32 = 4 * CHUNKS;
-    const BYTES: u32 = Weights::<F16, 2>::BYTES + Rows::<CHUNKS>::BYTES;
+    const BYTES: u32 = Weights::<F16, 2>::BYTES + Rows::<CHUNKS, 0>::BYTES;
     const PLANES: u32 = 2;
 
     #[inline(always)]
@@ -102,14 +102,14 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealSplit<BLOCKS, CHUNKS> 
 #[derive(Clone, Copy)]
 pub(super) struct ComplexSplit<const BLOCKS: usize, const CHUNKS: u32> {
     weights: Weights<F16, 4>,
-    rows: Rows<CHUNKS>,
+    rows: Rows<CHUNKS, 0>,
 }
 
 impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexSplit<BLOCKS, CHUNKS> {
     type Stored = Split<Complex<F16>>;
     type Sums = ComplexSums<BLOCKS>;
     const ITEMS: u32 = 2 * CHUNKS;
-    const BYTES: u32 = Weights::<F16, 4>::BYTES + Rows::<CHUNKS>::BYTES;
+    const BYTES: u32 = Weights::<F16, 4>::BYTES + Rows::<CHUNKS, 0>::BYTES;
     const PLANES: u32 = 2;
 
     #[inline(always)]
@@ -190,8 +190,8 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexSplit<BLOCKS, CHUNK
 }
 
 kernels_of! {
-    das_distinct_split_linear: RealSplit<8, 16>, 2, 2, 238, 3, 96;
-    das_distinct_split_nearest: RealSplit<8, 16>, 1, 2, 236, 3, 96;
-    das_distinct_csplit_linear: ComplexSplit<4, 16>, 2, 2, 248, 3, 192;
-    das_distinct_csplit_nearest: ComplexSplit<4, 16>, 1, 2, 250, 3, 192;
+    das_distinct_split_linear: RealSplit<8, 16>, 2, 2, 252, 3, 96;
+    das_distinct_split_nearest: RealSplit<8, 16>, 1, 2, 250, 3, 96;
+    das_distinct_csplit_linear: ComplexSplit<4, 16>, 2, 2, 255, 3, 192;
+    das_distinct_csplit_nearest: ComplexSplit<4, 16>, 1, 2, 255, 3, 192;
 }

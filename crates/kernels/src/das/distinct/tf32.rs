@@ -44,14 +44,14 @@ unsafe fn operand<const PARTS: usize>(pairs: Shared<[f32; 2]>, half: u32, part: 
 pub(super) struct RealTf32<const BLOCKS: usize, const CHUNKS: u32> {
     weights: Weights<f32, 1>,
     pairs: Shared<[f32; 2]>,
-    rows: Rows<CHUNKS>,
+    rows: Rows<CHUNKS, 0>,
 }
 
 impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealTf32<BLOCKS, CHUNKS> {
     type Stored = f32;
     type Sums = [[Block; BLOCKS]; TILES];
     const ITEMS: u32 = 4 * CHUNKS;
-    const BYTES: u32 = Weights::<f32, 1>::BYTES + Rows::<CHUNKS>::BYTES;
+    const BYTES: u32 = Weights::<f32, 1>::BYTES + Rows::<CHUNKS, 0>::BYTES;
 
     #[inline(always)]
     unsafe fn new(p: &DasDistinct<f32>, tile: u32) -> Self {
@@ -116,14 +116,14 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for RealTf32<BLOCKS, CHUNKS> {
 pub(super) struct ComplexTf32<const BLOCKS: usize, const CHUNKS: u32> {
     weights: Weights<f32, 2>,
     pairs: Shared<[f32; 2]>,
-    rows: Rows<CHUNKS>,
+    rows: Rows<CHUNKS, 0>,
 }
 
 impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexTf32<BLOCKS, CHUNKS> {
     type Stored = Complex<f32>;
     type Sums = ComplexSums<BLOCKS>;
     const ITEMS: u32 = 2 * CHUNKS;
-    const BYTES: u32 = Weights::<f32, 2>::BYTES + Rows::<CHUNKS>::BYTES;
+    const BYTES: u32 = Weights::<f32, 2>::BYTES + Rows::<CHUNKS, 0>::BYTES;
 
     #[inline(always)]
     unsafe fn new(p: &DasDistinct<Self::Stored>, tile: u32) -> Self {
@@ -198,7 +198,7 @@ impl<const BLOCKS: usize, const CHUNKS: u32> Form for ComplexTf32<BLOCKS, CHUNKS
 
 kernels_of! {
     das_distinct_tf32_linear: RealTf32<8, 16>, 2, 3, 168, 3, 64;
-    das_distinct_tf32_nearest: RealTf32<8, 16>, 1, 3, 167, 3, 64;
+    das_distinct_tf32_nearest: RealTf32<8, 16>, 1, 3, 168, 3, 64;
     das_distinct_ctf32_linear: ComplexTf32<4, 16>, 2, 3, 168, 3, 128;
     das_distinct_ctf32_nearest: ComplexTf32<4, 16>, 1, 3, 168, 3, 128;
 }

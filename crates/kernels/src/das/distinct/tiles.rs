@@ -36,14 +36,14 @@ unsafe fn fold(mut value: u32, combine: impl Fn(u32, u32) -> u32) -> u32 {
 #[derive(Clone, Copy)]
 struct Memory<const PARTS: usize, const CHUNKS: u32> {
     weights: Weights<F16, PARTS>,
-    rows: Rows<CHUNKS>,
+    rows: Rows<CHUNKS, 1>,
     halves: Shared<F16>,
     sums: Shared<f32>,
 }
 
 impl<const PARTS: usize, const CHUNKS: u32> Memory<PARTS, CHUNKS> {
-    const BYTES: u32 = Weights::<F16, PARTS>::BYTES + Rows::<CHUNKS>::BYTES;
-    const ROW: u32 = Rows::<CHUNKS>::PITCH * 8;
+    const BYTES: u32 = Weights::<F16, PARTS>::BYTES + Rows::<CHUNKS, 1>::BYTES;
+    const ROW: u32 = Rows::<CHUNKS, 1>::PITCH * 8;
 
     #[inline(always)]
     unsafe fn new(tile: u32, n_vectors: u32) -> Self {

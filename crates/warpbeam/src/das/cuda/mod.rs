@@ -17,7 +17,7 @@ use super::order::order;
 use super::prepared::Prepared;
 use super::sample::Kernels;
 use super::split::{Footprint, Piece, pieces};
-use super::spread::mean_spread;
+use super::spread::{mean, spreads, widest_first};
 use super::{Algorithm, Autotune, DasOptions, DasTiming, Precision, Sample};
 use crate::device::{Backend, Cuda, Stream, Tensor};
 use crate::{Error, Result};
@@ -105,12 +105,16 @@ impl<T: Sample> CudaDas<T> {
         let n_voxels = prepared.n_voxels;
         let precision = prepared.precision;
         let geometry_bytes = parameters.voxel_bytes() * n_voxels as u64;
-        let order = order(&prepared);
-        let spread_samples = if matches!(options.algorithm, Algorithm::Auto | Algorithm::Window) {
-            mean_spread(&prepared, order.as_deref(), window::SPREAD_VOXELS)
-        } else {
-            0.0
-        };
+        let mut order = order(&prepared);
+        let mut spread_samples = 0.0;
+        if matches!(
+            options.algorithm,
+            Algorithm::Auto | Algorithm::Window | Algorithm::Distinct
+        ) {
+            let spreads = spreads(&prepared, order.as_deref(), window::MOST_VOXELS);
+            spread_samples = mean(&spreads);
+            order = order.map(|order| widest_first(&order, window::MOST_VOXELS, &spreads));
+        }
         // Half the memory stays for data and output.
         let is_resident = budget(backend, memory_limit_bytes, 0).is_none_or(|budget| geometry_bytes <= budget / 2);
         let geometry = if is_resident {

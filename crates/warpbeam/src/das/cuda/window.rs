@@ -15,8 +15,8 @@ use kernels::das::window::add::{self, AddRanges, Ranges as _};
 use kernels::das::window::{DasWindow, Instance, Instances, Shape};
 use std::ops::Range;
 
-/// Voxels whose spread of delays decides how many samples a block should hold at once.
-pub(super) const SPREAD_VOXELS: usize = 256;
+/// Most voxels of a block: their spread of delays decides how many samples it should hold at once, and they stay together.
+pub(super) const MOST_VOXELS: usize = 256;
 
 /// A block copes with this many times the samples that it holds at once.
 const SPREAD_PER_CHUNK: f64 = 1.5;
