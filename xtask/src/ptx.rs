@@ -8,12 +8,12 @@ use cuda_builder::{
     Arch, CudaBuilder, CudaTools, KernelInstructions, KernelResources, LaunchBounds, instruction_counts,
 };
 use cuda_std::KernelInfo;
-use kernels::{FAMILIES, FAMILIES_FROM_SM_80};
+use kernels::{FAMILIES, FAMILIES_FROM_SM_80, FAMILIES_OF_SM_90A};
 use std::fs;
 use std::path::PathBuf;
 
 /// The architectures that the library carries PTX for.
-const ARCHITECTURES: [Arch; 2] = [Arch::Sm70, Arch::Sm80];
+const ARCHITECTURES: [Arch; 3] = [Arch::Sm70, Arch::Sm80, Arch::Sm90a];
 
 /// Compiles, checks or prints.
 pub(crate) fn run(check: bool, sass: Option<&str>) -> anyhow::Result<()> {
@@ -40,7 +40,7 @@ pub(crate) fn run(check: bool, sass: Option<&str>) -> anyhow::Result<()> {
     match CudaTools::find(workspace::target()) {
         Ok(tools) => {
             let ptx = |arch| fs::read_to_string(path(arch)).with_context(|| path(arch).display().to_string());
-            let kernels: Vec<_> = kernels_of(Arch::Sm80).copied().collect();
+            let kernels: Vec<_> = ARCHITECTURES.into_iter().flat_map(kernels_of).copied().collect();
             if check {
                 resources::check(&tools, ptx, &kernels)
             } else {
@@ -62,8 +62,12 @@ fn path(arch: Arch) -> PathBuf {
 
 /// The kernels that PTX for this architecture has.
 fn kernels_of(arch: Arch) -> impl Iterator<Item = &'static KernelInfo> {
-    let later = if arch == Arch::Sm70 { &[] } else { FAMILIES_FROM_SM_80 };
-    FAMILIES.iter().chain(later).copied().flatten()
+    let families: [&'static [&[KernelInfo]]; 2] = match arch {
+        Arch::Sm70 => [FAMILIES, &[]],
+        Arch::Sm90a => [FAMILIES_OF_SM_90A, &[]],
+        _ => [FAMILIES, FAMILIES_FROM_SM_80],
+    };
+    families.into_iter().flatten().copied().flatten()
 }
 
 fn builder(arch: Arch) -> CudaBuilder {
@@ -141,7 +145,9 @@ fn exceeded(kernel: &KernelInfo, counted: &KernelInstructions, used: Option<&Ker
 }
 
 fn print_sass(kernel: &str) -> anyhow::Result<()> {
-    let arch = ARCHITECTURES[ARCHITECTURES.len() - 1];
+    let is_of = |arch: &Arch| kernels_of(*arch).any(|info| info.name == kernel);
+    let arch = ARCHITECTURES.into_iter().rev().find(is_of);
+    let arch = arch.with_context(|| format!("there is no kernel {kernel}"))?;
     let text = fs::read_to_string(path(arch))?;
     let sass = CudaTools::find(workspace::target())?.sass(&text, arch)?;
     let header = format!(".text.{kernel}:");

@@ -9,10 +9,11 @@ use std::fs;
 use std::path::PathBuf;
 
 /// PTX, and what it is compiled for.
-const COMPILED: [[Arch; 2]; 3] = [
+const COMPILED: [[Arch; 2]; 4] = [
     [Arch::Sm70, Arch::Sm70],
     [Arch::Sm80, Arch::Sm80],
     [Arch::Sm80, Arch::Sm90a],
+    [Arch::Sm90a, Arch::Sm90a],
 ];
 
 fn path() -> PathBuf {

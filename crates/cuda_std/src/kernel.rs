@@ -74,9 +74,14 @@ pub struct Launch {
 /// Defines kernels from their names, parameters, launch bounds, resources and bodies, and their list `KERNELS`.
 ///
 /// On the device each is a PTX entry of its name; on a host it is a constant [`Kernel`] of that name.
+///
+/// `for sm_90a;` before the first: these and no others are in the PTX for that architecture, and in no other.
 #[macro_export]
 macro_rules! kernels {
-    ($(
+    (for sm_90a; $($kernels:tt)*) => {
+        $crate::kernels! { @ (target_arch = "nvptx64", target_feature = "sm_90a") $($kernels)* }
+    };
+    (@ $where:tt $(
         $(#[$attribute:meta])*
         $name:ident($parameter:ident: $type:ty),
         threads $threads:expr, blocks $blocks:expr, resources $resources:expr,
@@ -84,9 +89,15 @@ macro_rules! kernels {
     )*) => {
         $(
             $(#[$attribute])*
-            #[cfg(target_arch = "nvptx64")]
+            #[cfg(all $where)]
             #[unsafe(no_mangle)]
             pub unsafe extern "ptx-kernel" fn $name($parameter: $type) $body
+
+            // In the PTX for another architecture there is no trace of it.
+            $(#[$attribute])*
+            #[cfg(all(target_arch = "nvptx64", not(all $where)))]
+            #[inline]
+            pub unsafe fn $name($parameter: $type) $body
 
             $(#[$attribute])*
             #[cfg(not(target_arch = "nvptx64"))]
@@ -113,6 +124,9 @@ macro_rules! kernels {
                 resources: $resources,
             },
         )*];
+    };
+    ($($kernels:tt)*) => {
+        $crate::kernels! { @ (target_arch = "nvptx64", not(target_feature = "sm_90a")) $($kernels)* }
     };
 }
 

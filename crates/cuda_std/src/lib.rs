@@ -39,6 +39,7 @@ pub mod math;
 pub mod matrix;
 pub mod thread;
 pub mod warp;
+pub mod warpgroup;
 pub mod wmma;
 
 pub use element::Element;

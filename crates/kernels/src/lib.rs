@@ -56,4 +56,7 @@ cuda_std::on_host! {
         rank::sm_80::few::KERNELS,
         probe::sm_80::KERNELS,
     ];
+
+    /// The kernels of `sm_90a`, whose PTX has no others.
+    pub const FAMILIES_OF_SM_90A: &[&[KernelInfo]] = &[probe::sm_90a::KERNELS, rates::sm_90a::KERNELS];
 }

@@ -9,7 +9,7 @@ use cuda_std::{Global, GlobalMut, Parameters, Resources, Shared, atomic, thread,
 
 cuda_std::on_host! {
     mod run;
-    pub use run::{Equality, Outcome, outcomes, sm_80_outcomes};
+    pub use run::{Equality, Outcome, outcomes, sm_80_outcomes, sm_90a_outcomes};
 }
 
 /// The parameters of all probes.
@@ -354,6 +354,63 @@ pub mod sm_80 {
                 let output = p.output.cast::<f64>();
                 output.store(u64::from(2 * lane), sum[0]);
                 output.store(u64::from(2 * lane + 1), sum[1]);
+            }
+        }
+    }
+}
+
+/// Probes of what `sm_90a` has.
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+pub mod sm_90a {
+    use super::{Words, resources};
+    use cuda_std::{Shared, thread, warpgroup};
+
+    /// Threads of `probe_warpgroup`: two groups.
+    pub const GROUP_THREADS: u32 = 256;
+    /// Words that a thread reads: its rows of the first operand of two products.
+    pub const GROUP_A_WORDS: u32 = 8;
+    /// Pieces of 16 bytes of the second operand: 16 times eight columns of 24 rows, and 3 pieces from each to the next.
+    pub const GROUP_PIECES: u32 = 16 * GROUP_PITCH;
+    /// Pieces from eight columns to the next.
+    pub const GROUP_PITCH: u32 = 27;
+    /// Words that a thread writes: sums of 128 columns, then of 64.
+    pub const GROUP_OUTPUT_WORDS: u32 = 96;
+
+    cuda_std::kernels! { for sm_90a;
+        /// Two products of 128 columns and one of 64, whose second operands begin at a row that depends on the group.
+        probe_warpgroup(p: Words), threads GROUP_THREADS, blocks 1, resources resources(168, 1, 0, 3), {
+            let thread = thread::thread_idx_x();
+            let group = thread / 128;
+            // SAFETY: all threads go through together; the operands are in the slice, written before the barrier.
+            unsafe {
+                let pieces = Shared::<[u32; 4]>::new(0, GROUP_PIECES);
+                let from = p.input.cast::<[u32; 4]>();
+                let mut piece = thread;
+                while piece < GROUP_PIECES {
+                    pieces.store(piece, from.load(u64::from(2 * GROUP_THREADS + piece)));
+                    piece += GROUP_THREADS;
+                }
+                warpgroup::publish();
+                thread::sync_threads();
+                let [a, b] = [0, 1].map(|which| from.load(u64::from(2 * thread + which)));
+                let mut wide = [[0.5; 4]; 16];
+                let mut narrow = [[-0.5; 4]; 8];
+                let columns = |first: u32, rows: u32| warpgroup::Columns { first, rows, columns: GROUP_PITCH };
+                warpgroup::begin();
+                warpgroup::multiply(a, pieces, columns(1 + 2 * group, 8 + 3 * group), &mut wide);
+                warpgroup::multiply(b, pieces, columns(5 - group, 11), &mut wide);
+                warpgroup::commit();
+                warpgroup::multiply(a, pieces, columns(3, 13 - group), &mut narrow);
+                warpgroup::commit();
+                warpgroup::wait::<0>();
+                let first = u64::from(GROUP_OUTPUT_WORDS * thread);
+                let store = |at: u64, sum: [f32; 4]| p.output.cast::<[f32; 4]>().store(first / 4 + at, sum);
+                cuda_std::unroll!(TILE in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] {
+                    store(TILE as u64, wide[TILE]);
+                });
+                cuda_std::unroll!(TILE in [0, 1, 2, 3, 4, 5, 6, 7] {
+                    store(16 + TILE as u64, narrow[TILE]);
+                });
             }
         }
     }

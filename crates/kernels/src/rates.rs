@@ -36,6 +36,12 @@ pub struct Products {
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
 unsafe impl Parameters for Products {}
 
+/// Multiplications and additions of a warp's part of a product of four warps.
+pub const GROUP_OPERATIONS: u64 = 2 * 16 * 128 * 16;
+
+/// Bytes of shared memory of `rate_group_products`: a second operand for each group.
+pub const GROUP_SHARED_BYTES: u32 = THREADS / 128 * 4096;
+
 /// Kernels that need `sm_80`.
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 pub mod sm_80 {
@@ -69,6 +75,50 @@ pub mod sm_80 {
             let at = thread::block_idx_x() * THREADS + thread::thread_idx_x();
             // SAFETY: a place for every thread.
             unsafe { p.output.store(u64::from(at), sum) };
+        }
+    }
+}
+
+/// Kernels of `sm_90a`.
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+pub mod sm_90a {
+    use super::{GROUP_SHARED_BYTES, Products, THREADS};
+    use cuda_std::{Resources, Shared, thread, warpgroup};
+
+    cuda_std::kernels! { for sm_90a;
+        /// Multiplies matrices of 64 × 16 and 16 × 128 halves, the latter from shared memory.
+        rate_group_products(p: Products),
+        threads THREADS, blocks 2,
+        resources Resources { registers: 128, barriers: 1, warp_operations: 0, matrix_operations: 1 },
+        {
+            let thread = thread::thread_idx_x();
+            let mut sums = [[0.0_f32; 4]; 16];
+            // SAFETY: all threads go through together; the operand was written before the barrier.
+            unsafe {
+                let pieces = Shared::<[u32; 4]>::new(0, GROUP_SHARED_BYTES / 16);
+                let mut piece = thread;
+                while piece < GROUP_SHARED_BYTES / 16 {
+                    pieces.store(piece, [p.right; 4]);
+                    piece += THREADS;
+                }
+                warpgroup::publish();
+                thread::sync_threads();
+                let b = warpgroup::Columns { first: thread / 128 * 256, rows: 8, columns: 16 };
+                warpgroup::begin();
+                let mut round = 0;
+                while round < p.n_rounds {
+                    warpgroup::multiply([p.left; 4], pieces, b, &mut sums);
+                    warpgroup::commit();
+                    round += 1;
+                }
+                warpgroup::wait::<0>();
+                let mut sum = 0.0;
+                cuda_std::unroll!(TILE in [0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15] {
+                    sum += sums[TILE][0] + sums[TILE][1] + sums[TILE][2] + sums[TILE][3];
+                });
+                // A place for every thread.
+                p.output.store(u64::from(thread::block_idx_x() * THREADS + thread), sum);
+            }
         }
     }
 }

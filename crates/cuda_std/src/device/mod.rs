@@ -9,6 +9,7 @@ mod matrix;
 mod memory;
 mod number;
 mod warp;
+mod warpgroup;
 
 pub(crate) use atomic::*;
 pub(crate) use copy::*;
@@ -16,6 +17,7 @@ pub(crate) use matrix::*;
 pub(crate) use memory::*;
 pub(crate) use number::*;
 pub(crate) use warp::*;
+pub(crate) use warpgroup::*;
 
 use core::arch::nvptx;
 

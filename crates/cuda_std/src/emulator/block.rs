@@ -10,6 +10,7 @@ use super::race::{Mark, Who};
 use super::random::Random;
 use super::site::{Site, SiteCache};
 use super::tables::{Setting, Tables};
+use super::warpgroup::Products;
 use super::{Instruction, race};
 use corosensei::Yielder;
 use corosensei::stack::DefaultStack;
@@ -39,6 +40,7 @@ pub(super) struct Lane {
     pub(super) state: State,
     pub(super) yielder: *const Yielder<(), ()>,
     pub(super) copies: Copies,
+    pub(super) products: Products,
 }
 
 /// The events that order accesses.
@@ -119,6 +121,7 @@ impl Block {
             state: State::Ready,
             yielder: ptr::null(),
             copies: Copies::default(),
+            products: Products::default(),
         });
         self.registers.resize(threads, [0; REGISTERS]);
         self.shared.resize(setting.shared_bytes.div_ceil(16) as usize, 0);

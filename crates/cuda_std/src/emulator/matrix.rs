@@ -268,7 +268,7 @@ pub(crate) unsafe fn mma_m16n8k8_tf32(a: [f32; 4], b: [f32; 2], sum: [f32; 4]) -
     multiply(Location::caller(), Operation::MultiplyTf32, a, b, sum)
 }
 
-fn multiply(source: Source, operation: Operation, a: [u32; 4], b: [u32; 2], sum: [f32; 4]) -> [f32; 4] {
+pub(super) fn multiply(source: Source, operation: Operation, a: [u32; 4], b: [u32; 2], sum: [f32; 4]) -> [f32; 4] {
     let mut registers = [0; 10];
     registers[..4].copy_from_slice(&a);
     registers[4..6].copy_from_slice(&b);

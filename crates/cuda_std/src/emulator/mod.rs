@@ -11,7 +11,8 @@
 //!
 //! A loop that calls nothing of this crate cannot be interrupted. Blocks are unordered among themselves, whatever
 //! atomics say. A race of global memory is seen where both accesses happen in the emulator; what the host does
-//! meanwhile is the caller's promise.
+//! meanwhile is the caller's promise. Of products of four warps it sees who writes what they still read; not whether all four take
+//! part with the same operand, whether it was published, nor whether sums are read too early.
 
 mod atomic;
 mod block;
@@ -33,6 +34,7 @@ mod report;
 mod schedule;
 mod site;
 mod tables;
+mod warpgroup;
 mod wmma;
 mod word;
 
@@ -50,4 +52,5 @@ pub(crate) use lane::*;
 pub(crate) use matrix::*;
 pub(crate) use memory::*;
 pub(crate) use number::*;
+pub(crate) use warpgroup::*;
 pub(crate) use wmma::*;

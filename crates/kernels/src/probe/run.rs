@@ -2,7 +2,7 @@
 
 use super::{
     MEMORY_BYTES, NUMBER_THREADS, NUMBER_WORDS, THREADS, TILE_HALVES, WARP_WORDS, Words, probe_atomic, probe_memory,
-    probe_number, probe_warp, probe_wmma, sm_80,
+    probe_number, probe_warp, probe_wmma, sm_80, sm_90a,
 };
 use cuda_std::emulator::Machine;
 use cuda_std::half::F16;
@@ -307,6 +307,30 @@ pub fn sm_80_outcomes<M: Machine>(machine: &M) -> Result<Vec<Outcome>, M::Error>
     let input = (0..32 * sm_80::MMA_F64_INPUT_WORDS).map(of_a_half).collect();
     let double = run(machine, "probe_mma_f64", &sm_80::probe_mma_f64, &shape, input, UNWRITTEN, &bits)?;
     Ok(vec![reduce, copy, ldmatrix, whole, floats, double])
+}
+
+/// The probes of `sm_90a`.
+///
+/// # Errors
+///
+/// The machine's.
+pub fn sm_90a_outcomes<M: Machine>(machine: &M) -> Result<Vec<Outcome>, M::Error> {
+    let mut random = Random(3);
+    let shape = Shape {
+        blocks: 1,
+        threads: sm_90a::GROUP_THREADS,
+        shared_bytes: 16 * sm_90a::GROUP_PIECES,
+        output_words: sm_90a::GROUP_THREADS * sm_90a::GROUP_OUTPUT_WORDS,
+    };
+    let words = sm_90a::GROUP_THREADS * sm_90a::GROUP_A_WORDS + 4 * sm_90a::GROUP_PIECES;
+    let outcome = |name, equality: Equality, value: &mut dyn FnMut() -> f32| {
+        let input = (0..words).map(|_| half(value()) | half(value()) << 16).collect();
+        run(machine, name, &sm_90a::probe_warpgroup, &shape, input, UNWRITTEN, &[equality])
+    };
+    let whole = outcome("probe_warpgroup, whole numbers", Equality::Bits, &mut || random.whole())?;
+    // Two products of 16 terms below 1 and a summand: 32 roundings of sums below 33.
+    let floats = outcome("probe_warpgroup, random", within(32.0 * 33.0), &mut || random.float())?;
+    Ok(vec![whole, floats])
 }
 
 /// Registers of both products of `probe_mma`: six of halves, four sums, six numbers in TF32, four sums.

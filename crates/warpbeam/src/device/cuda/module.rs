@@ -25,8 +25,10 @@ const DEFAULT_SHARED_BYTES: u32 = 48 * 1024;
 /// PTX and the architecture that it is for.
 #[derive(Clone, Copy)]
 pub(super) struct Image {
-    target: &'static str,
+    pub(super) target: &'static str,
     capability: (u32, u32),
+    /// Whether it runs on devices of that capability alone, beside the PTX that others run.
+    is_exclusive: bool,
     compressed: &'static [u8],
 }
 
@@ -40,16 +42,24 @@ impl Image {
     }
 }
 
-/// What is compiled in, newest first. PTX runs on its architecture and on every later one.
-pub(super) const IMAGES: [Image; 2] = [
+/// What is compiled in, newest first. PTX runs on its architecture and, unless it is exclusive, on every later one.
+pub(super) const IMAGES: [Image; 3] = [
+    Image {
+        target: "sm_90a",
+        capability: (9, 0),
+        is_exclusive: true,
+        compressed: include_bytes!(concat!(env!("OUT_DIR"), "/sm_90a.ptx.zlib")),
+    },
     Image {
         target: "sm_80",
         capability: (8, 0),
+        is_exclusive: false,
         compressed: include_bytes!(concat!(env!("OUT_DIR"), "/sm_80.ptx.zlib")),
     },
     Image {
         target: "sm_70",
         capability: MINIMUM_CAPABILITY,
+        is_exclusive: false,
         compressed: include_bytes!(concat!(env!("OUT_DIR"), "/sm_70.ptx.zlib")),
     },
 ];
@@ -59,8 +69,7 @@ const MINIMUM_CAPABILITY: (u32, u32) = (7, 0);
 
 /// The kernels of one device, each compiled when it is first asked for.
 pub(super) struct Kernels {
-    image: Image,
-    ptx: Option<String>,
+    images: Vec<(Image, Option<String>)>,
     functions: HashMap<&'static str, LoadedKernel>,
 }
 
@@ -72,29 +81,37 @@ struct LoadedKernel {
 }
 
 impl Kernels {
-    /// The newest PTX that a device of this compute capability runs.
+    /// The newest PTX that a device of this compute capability runs, and before it what is for such devices alone.
     pub(super) fn for_device(name: &str, capability: (u32, u32)) -> Result<Self, DeviceError> {
-        let newest = IMAGES.iter().find(|image| image.capability <= capability);
-        let &image = newest.ok_or_else(|| DeviceError::DeviceTooOld {
+        let exclusive = IMAGES
+            .iter()
+            .filter(|image| image.is_exclusive && image.capability == capability);
+        let newest = IMAGES
+            .iter()
+            .find(|image| !image.is_exclusive && image.capability <= capability);
+        let newest = newest.ok_or_else(|| DeviceError::DeviceTooOld {
             device: name.to_owned(),
             capability,
             minimum: MINIMUM_CAPABILITY,
         })?;
         Ok(Self {
-            image,
-            ptx: None,
+            images: exclusive.chain([newest]).map(|image| (*image, None)).collect(),
             functions: HashMap::new(),
         })
     }
 
-    fn ptx(&mut self) -> &str {
-        self.ptx.get_or_insert_with(|| self.image.ptx())
+    /// The PTX of a kernel, and what it is for.
+    fn find(&mut self, name: &str) -> Option<(String, &'static str)> {
+        self.images.iter_mut().find_map(|(image, ptx)| {
+            let ptx = ptx.get_or_insert_with(|| image.ptx());
+            Some((alone(ptx, name)?, image.target))
+        })
     }
 
     /// A kernel that was not asked for before, in the current context.
     fn load(&mut self, driver: &Driver, name: &'static str) -> Result<LoadedKernel, DeviceError> {
-        let target = self.image.target;
-        let ptx = alone(self.ptx(), name).ok_or(DeviceError::UnknownKernel { name, target })?;
+        let target = self.images.last().map_or("", |(image, _)| image.target);
+        let (ptx, target) = self.find(name).ok_or(DeviceError::UnknownKernel { name, target })?;
         let function = find(driver, load(driver, &ptx)?, name, target)?;
         Ok(LoadedKernel {
             function,
@@ -107,7 +124,7 @@ impl Cuda {
     /// Whether the device's PTX has a kernel.
     pub(super) fn has(&self, name: &str) -> bool {
         let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
-        kernels.functions.contains_key(name) || alone(kernels.ptx(), name).is_some()
+        kernels.functions.contains_key(name) || kernels.find(name).is_some()
     }
 
     /// The CUDA version that the driver supports, such as `13.0`; empty if it does not say.
@@ -236,16 +253,15 @@ mod tests {
 
     #[test]
     fn a_device_gets_the_newest_ptx_that_it_runs() {
-        let target = |capability| {
-            Kernels::for_device("", capability)
-                .map(|kernels| kernels.image.target)
-                .unwrap()
+        let targets = |capability| -> Vec<_> {
+            let kernels = Kernels::for_device("", capability).unwrap();
+            kernels.images.iter().map(|(image, _)| image.target).collect()
         };
-        assert_eq!(target((7, 0)), "sm_70");
-        assert_eq!(target((7, 5)), "sm_70");
-        assert_eq!(target((8, 0)), "sm_80");
-        assert_eq!(target((9, 0)), "sm_80");
-        assert_eq!(target((12, 1)), "sm_80");
+        assert_eq!(targets((7, 0)), ["sm_70"]);
+        assert_eq!(targets((7, 5)), ["sm_70"]);
+        assert_eq!(targets((8, 0)), ["sm_80"]);
+        assert_eq!(targets((9, 0)), ["sm_90a", "sm_80"]);
+        assert_eq!(targets((12, 1)), ["sm_80"]);
         let error = Kernels::for_device("Tesla P40", (6, 1)).err().unwrap();
         assert_eq!(
             error.to_string(),
@@ -258,7 +274,8 @@ mod tests {
         for image in IMAGES {
             let whole = image.ptx();
             let names: Vec<_> = whole.split(".visible .entry ").skip(1).collect();
-            assert!(names.len() > 100, "{} kernels", names.len());
+            let least = if image.is_exclusive { 1 } else { 100 };
+            assert!(names.len() > least, "{} kernels", names.len());
             for name in names.iter().filter_map(|entry| entry.split('(').next()) {
                 let ptx = alone(&whole, name).unwrap();
                 assert_eq!(ptx.matches(".visible .entry ").count(), 1);

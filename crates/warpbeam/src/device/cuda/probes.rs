@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use cuda_std::emulator::{Emulator, Machine};
 use cuda_std::{Global, GlobalMut, Kernel, Launch, Parameters};
-use kernels::probe::{Outcome, outcomes, sm_80_outcomes};
+use kernels::probe::{Outcome, outcomes, sm_80_outcomes, sm_90a_outcomes};
 
 use super::Cuda;
 use crate::device::{Backend, Stream, Tensor};
@@ -116,5 +116,17 @@ mod gpu {
     fn the_emulator_computes_what_the_hardware_does_from_sm_80_on() {
         let emulated = sm_80_outcomes(&Emulator::default()).unwrap();
         compare(&emulated, &sm_80_outcomes(&Gpu::new()).unwrap());
+    }
+
+    #[test]
+    #[ignore = "needs a GPU: run with --include-ignored where there is one"]
+    fn the_emulator_computes_what_the_hardware_does_with_groups_of_warps() {
+        let gpu = Gpu::new();
+        if !gpu.cuda().has_kernel(&kernels::probe::sm_90a::probe_warpgroup) {
+            println!("skipped: the device has no products of four warps");
+            return;
+        }
+        let emulated = sm_90a_outcomes(&Emulator::default()).unwrap();
+        compare(&emulated, &sm_90a_outcomes(&gpu).unwrap());
     }
 }
