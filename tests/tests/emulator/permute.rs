@@ -293,6 +293,8 @@ where
         output: output.global_mut(),
         scaling: Scaling::none(),
         batch_pitch: 2,
+        n_planes: 1,
+        plane: Plane::High,
     };
     let shape = Launch {
         grid: [sample_tiles::<D>(n as u32), 1, 1],

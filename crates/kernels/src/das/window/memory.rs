@@ -1,5 +1,6 @@
 //! Where a thread is, and where things are in its block's shared memory.
 
+use super::super::geometry::Geometry;
 use super::operand::Weighted;
 use super::pair::{HALF_ROWS, Half, HalfWindows, LISTED};
 use super::prepare::Channel;
@@ -26,12 +27,99 @@ impl Place {
     }
 }
 
+/// The same number, of which the compiler knows nothing, as [`thread::opaque`].
+#[inline(always)]
+fn opaque(number: u64) -> u64 {
+    let [low, high] = [number as u32, (number >> 32) as u32].map(thread::opaque);
+    u64::from(low) | u64::from(high) << 32
+}
+
+/// The same geometry, of which nothing that is computed from its counts is kept, because registers are scarce.
+#[inline(always)]
+pub(super) fn again(geometry: &Geometry<f32>) -> Geometry<f32> {
+    Geometry {
+        n_samples: thread::opaque(geometry.n_samples.cast_unsigned()).cast_signed(),
+        n_voxels: opaque(geometry.n_voxels),
+        voxel_pitch: opaque(geometry.voxel_pitch),
+        ..*geometry
+    }
+}
+
+/// What a warp has to do, for the whole launch. This and what it is at is in memory because registers are scarce.
+#[derive(Clone, Copy)]
+pub(super) struct Task {
+    /// The first voxel of the warp, counted from the launch's first.
+    pub(super) first_voxel: u64,
+    /// The tile of batch items.
+    pub(super) tile: u32,
+    /// The part's number.
+    pub(super) part: u32,
+    /// The part's first transmit and the one behind its last.
+    pub(super) transmits: [u32; 2],
+    /// The same of channels.
+    pub(super) channels: [u32; 2],
+}
+
+impl Task {
+    /// Writes it down for a warp.
+    ///
+    /// # Safety
+    ///
+    /// One lane of the warp makes this call, before all of the warp's barriers.
+    #[inline(always)]
+    pub(super) unsafe fn store(self, memory: &Memory) {
+        let Self {
+            first_voxel,
+            tile,
+            part,
+            ..
+        } = self;
+        let ([first_transmit, last_transmit], [first_channel, last_channel]) = (self.transmits, self.channels);
+        // SAFETY: the caller's promise.
+        unsafe {
+            let high = (first_voxel >> 32) as u32;
+            memory.task.store(0, [first_voxel as u32, high, tile, part]);
+            memory
+                .task
+                .store(1, [first_transmit, last_transmit, first_channel, last_channel]);
+        }
+    }
+
+    /// A warp's.
+    ///
+    /// # Safety
+    ///
+    /// It was written before the warp's last barrier.
+    #[inline(always)]
+    pub(super) unsafe fn of(memory: &Memory) -> Self {
+        // SAFETY: the caller's promise.
+        let ([low, high, tile, part], [first_transmit, last_transmit, first_channel, last_channel]) =
+            unsafe { (memory.task.load(0), memory.task.load(1)) };
+        Self {
+            first_voxel: u64::from(low) | u64::from(high) << 32,
+            tile,
+            part,
+            transmits: [first_transmit, last_transmit],
+            channels: [first_channel, last_channel],
+        }
+    }
+}
+
+/// Entry and transmit.
+pub(super) type Round = [u32; 2];
+
+/// First channel and chunk of the next step, then of the one that is multiplied.
+pub(super) type Steps = [u32; 4];
+
+/// Bytes of task, round and steps.
+const STATE_BYTES: u32 = 64;
+
 /// A warp's parts of the block's shared memory, and the block's.
 #[derive(Clone, Copy)]
 pub(super) struct Memory {
     /// The block's rows of two steps.
     pub(super) stages: Shared<[u32; 4]>,
-    /// Delays and weights of the warp's voxels for a step's channels.
+    /// Delays and weights of the warp's voxels for a step's channels, plane by plane.
     pub(super) weighted: Shared<Weighted>,
     /// The same where products take windows of two channels: the two voxels of a lane together.
     pub(super) weighted_pairs: Shared<[u32; 4]>,
@@ -47,6 +135,14 @@ pub(super) struct Memory {
     pub(super) voxels: Shared<[f32; 4]>,
     /// The bounds of the warp's voxels, then of the block's.
     pub(super) bounds: Shared<[f32; 4]>,
+    /// The [`Task`].
+    task: Shared<[u32; 4]>,
+    /// The round.
+    pub(super) round: Shared<Round>,
+    /// The steps.
+    pub(super) steps: Shared<Steps>,
+    /// 1 if a channel of the next step has a further chunk.
+    pub(super) has_more: Shared<u32>,
     /// For what warps tell each other.
     pub(super) scratch: Shared<Range>,
 }
@@ -63,12 +159,15 @@ impl Memory {
         // SAFETY: the caller's promise.
         unsafe {
             Self {
-                stages: Shared::new(0, 2 * shape.stage_vectors()),
-                weighted: Shared::new(layout.weighted.of_warp(warp), shape.channels * shape.voxels_per_warp),
+                stages: Shared::new(0, shape.planes * shape.plane_vectors()),
+                weighted: Shared::new(
+                    layout.weighted.of_warp(warp),
+                    shape.weight_planes * shape.weight_plane(),
+                ),
                 weighted_pairs: Shared::new(
                     layout.weighted.of_warp(warp),
                     if shape.is_paired() {
-                        shape.channels * shape.voxels_per_warp / 2
+                        shape.weight_planes * shape.weight_plane() / 2
                     } else {
                         0
                     },
@@ -92,6 +191,10 @@ impl Memory {
                 ),
                 voxels: Shared::new(layout.voxels.of_warp(warp), 2 * shape.voxels_per_warp),
                 bounds: Shared::new(layout.bounds.of_warp(warp), 4),
+                task: Shared::new(layout.state.of_warp(warp), 2),
+                round: Shared::new(layout.state.of_warp(warp) + 32, 1),
+                steps: Shared::new(layout.state.of_warp(warp) + 48, 1),
+                has_more: Shared::new(layout.state.of_warp(warp) + 40, 1),
                 scratch: Shared::new(layout.scratch, SCRATCH),
             }
         }
@@ -121,6 +224,7 @@ pub(super) struct Layout {
     lists: OfWarps,
     voxels: OfWarps,
     bounds: OfWarps,
+    state: OfWarps,
     scratch: u32,
     /// Bytes in all.
     pub(super) bytes: u32,
@@ -143,8 +247,8 @@ impl Layout {
             ..
         } = shape;
         let weighted = OfWarps {
-            first: 16 * 2 * shape.stage_vectors(),
-            bytes: 8 * channels * voxels_per_warp,
+            first: 16 * shape.planes * shape.plane_vectors(),
+            bytes: 8 * shape.weight_planes * shape.weight_plane(),
         };
         let list = if shape.is_paired() {
             8 * (2 + LISTED * HALF_ROWS) * channels
@@ -159,14 +263,16 @@ impl Layout {
         let lists = after(words, warps, list);
         let voxels = after(lists, warps, 16 * 2 * voxels_per_warp);
         let bounds = after(voxels, warps, 16 * 4);
+        let state = after(bounds, warps, STATE_BYTES);
         Self {
             weighted,
             words,
             lists,
             voxels,
             bounds,
-            scratch: bounds.of_warp(warps),
-            bytes: bounds.of_warp(warps) + 8 * SCRATCH,
+            state,
+            scratch: state.of_warp(warps),
+            bytes: state.of_warp(warps) + 8 * SCRATCH,
         }
     }
 }
