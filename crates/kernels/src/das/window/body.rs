@@ -319,17 +319,16 @@ unsafe fn add_round<
     // One half of the warps that share a scheduler weighs ahead while the other half multiplies.
     let weighs_ahead = Place::here().warp / 4 % 2 == 1;
     let all = (1 << shape.channels) - 1;
-    // Of the step that is multiplied.
-    let mut stage = 1;
     let mut heard = 0;
     let mut is_simple = false;
     // SAFETY: all threads go through together; a stage is filled behind the barrier that ends its last use, and opened by
-    // the one that follows; the steps are written by one lane, behind a barrier of the warp after their last use, and read behind
-    // one of the block.
+    // the one that follows; steps and stage are written by one lane, behind a barrier of the warp after their last use, and read
+    // behind one of the block.
     unsafe {
         let memory = || Memory::of(shape, Place::here().warp);
         if Place::here().lane == 0 {
             memory().steps.store(0, first_steps(first_channel, shape));
+            memory().stage.store(0, 1);
         }
         loop {
             copy::wait::<0>();
@@ -341,7 +340,7 @@ unsafe fn add_round<
                 let step = Step {
                     first_channel,
                     chunk,
-                    stage: 1 - stage,
+                    stage: 1 - memory().stage.load(0),
                 };
                 is_next_simple = prepare::<S, R>(p, step, shape);
                 copy::commit();
@@ -366,6 +365,7 @@ unsafe fn add_round<
                     } else {
                         &mut *sums
                     };
+                    let stage = memory().stage.load(0);
                     if shape.is_paired() {
                         multiply_pairs::<S, R, GROUPS, VECTORS, TILES>(stage, heard, shape, to);
                     } else if is_simple && heard & all == all {
@@ -383,12 +383,12 @@ unsafe fn add_round<
                 return;
             }
             warp::sync_warp();
-            let steps = later_steps(memory().steps.load(0), memory().has_more.load(0), shape);
-            warp::sync_warp();
             if Place::here().lane == 0 {
-                memory().steps.store(0, steps);
+                let memory = memory();
+                let steps = later_steps(memory.steps.load(0), memory.has_more.load(0), shape);
+                memory.steps.store(0, steps);
+                memory.stage.store(0, 1 - memory.stage.load(0));
             }
-            stage = 1 - stage;
             is_simple = is_next_simple;
         }
     }

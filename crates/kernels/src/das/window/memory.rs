@@ -143,6 +143,8 @@ pub(super) struct Memory {
     pub(super) steps: Shared<Steps>,
     /// 1 if a channel of the next step has a further chunk.
     pub(super) has_more: Shared<u32>,
+    /// Which half of the memory the step has that is multiplied, 0 or 1; the next one has the other.
+    pub(super) stage: Shared<u32>,
     /// For what warps tell each other.
     pub(super) scratch: Shared<Range>,
 }
@@ -195,6 +197,7 @@ impl Memory {
                 round: Shared::new(layout.state.of_warp(warp) + 32, 1),
                 steps: Shared::new(layout.state.of_warp(warp) + 48, 1),
                 has_more: Shared::new(layout.state.of_warp(warp) + 40, 1),
+                stage: Shared::new(layout.state.of_warp(warp) + 44, 1),
                 scratch: Shared::new(layout.scratch, SCRATCH),
             }
         }
