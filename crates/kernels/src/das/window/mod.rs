@@ -39,8 +39,10 @@ mod pair;
 mod prepare;
 mod reach;
 mod reading;
+mod round;
 mod shape;
 mod split;
+mod state;
 mod weigh;
 
 pub use operand::{WINDOW_ROWS, Windowed};

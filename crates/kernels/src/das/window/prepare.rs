@@ -1,12 +1,13 @@
 //! What a step needs before a warp can multiply: the block's rows in shared memory, and the list of the warp's windows.
 
 use super::DasWindow;
-use super::memory::{Memory, Place, Steps, Task, again};
+use super::memory::{Memory, Place, again};
 use super::operand::{WINDOW_ROWS, Windowed};
 use super::pair::half_windows;
 use super::reach::rows;
 use super::reading::Reading;
 use super::shape::{Shape, WARP};
+use super::state::{Steps, Task};
 use cuda_std::{copy, thread, warp};
 
 /// Some channels, and which chunk of their rows.
