@@ -13,10 +13,11 @@ pub fn algorithms<T: TestSample>(backend: &Backend, interpolation: Interpolation
     let mut algorithms = vec![Algorithm::Voxel, Algorithm::Frame];
     if T::PRECISION == Precision::Single {
         algorithms.push(Algorithm::Batch);
-        if matches!(interpolation, Interpolation::Nearest | Interpolation::Linear) {
+        let takes_two_samples = matches!(interpolation, Interpolation::Nearest | Interpolation::Linear);
+        if takes_two_samples {
             algorithms.push(Algorithm::Distinct);
         }
-        if is_half::<T>() {
+        if takes_two_samples || is_half::<T>() {
             algorithms.push(Algorithm::Window);
         }
     }

@@ -89,6 +89,13 @@ pub fn hat(value: f32) -> f32 {
     backend::hat(value)
 }
 
+/// Four of the bytes of two words: the selector's nibbles, from the lowest on, name those of the result, 0 to 3 for the bytes of
+/// `low`, 4 to 7 for those of `high`.
+#[inline(always)]
+pub fn permute_bytes(low: u32, high: u32, selector: u32) -> u32 {
+    backend::permute_bytes(low, high, selector)
+}
+
 /// Coefficients in t² of the series of `cos 2πt` (`odd` 0) or of `sin 2πt / t` (`odd` 1).
 const fn series<const TERMS: usize>(odd: usize) -> [f64; TERMS] {
     let turn = core::f64::consts::TAU;
@@ -302,6 +309,23 @@ mod tests {
             let word = u32::from(low.cast_unsigned()) | u32::from(high.cast_unsigned()) << 16;
             assert_eq!(i16_to_f32(low), f32::from(low));
             assert_eq!(i16_pair_to_f32(word), [f32::from(low), f32::from(high)]);
+        }
+    }
+
+    #[test]
+    fn bytes_are_permuted() {
+        let (low, high) = (0x8321_00ff, 0x7654_3210);
+        for (selector, expected) in [
+            (0x3210, low),
+            (0x7654, high),
+            (0x1044, 0x00ff_1010),
+            (0x4432, 0x1010_8321),
+            // Of the selector 16 bits count.
+            (0x0007_0123, 0xff00_2183),
+            // A nibble from 8 on repeats the sign of its byte.
+            (0xba98, 0xff00_00ff),
+        ] {
+            assert_eq!(permute_bytes(low, high, selector), expected, "{selector:x}");
         }
     }
 

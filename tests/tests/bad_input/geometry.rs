@@ -193,13 +193,16 @@ fn algorithms(backend: &Backend) {
             "Algorithm::Distinct for an interpolation of more than two samples is not supported; it takes Nearest and \
              Linear; Algorithm::Auto, Voxel, Frame and Batch take every interpolation",
         );
+        refused(
+            backend,
+            |_, o| {
+                o.algorithm = Algorithm::Window;
+                o.interpolation = interpolation;
+            },
+            "Algorithm::Window for an interpolation of more than two samples and samples that are not f16 is not supported; it \
+             takes Nearest and Linear, or Precision::F16; Algorithm::Auto, Voxel, Frame and Batch take every interpolation",
+        );
     }
-    refused(
-        backend,
-        |_, o| o.algorithm = Algorithm::Window,
-        "Algorithm::Window for this sample type is not supported; it takes f16 samples, or others with Precision::F16; \
-         Algorithm::Auto, Voxel, Frame and Batch take all",
-    );
 }
 
 integration_tests::on_every_backend! {

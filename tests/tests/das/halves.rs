@@ -57,13 +57,13 @@ fn halves_stay_as_they_are(backend: &Backend) {
     assert_same_bits("halves", &image, &run(backend, &geometry, &options, &data));
 }
 
-/// TF32 is for matrix products alone: the other algorithms give the bits of full precision.
-fn tf32_is_for_matrix_products(backend: &Backend) {
+/// TF32 is for distinct samples alone: the other algorithms give the bits of full precision.
+fn tf32_is_for_distinct_samples(backend: &Backend) {
     let mut rng = rng();
     let mut case = case(20);
     let (geometry, _) = case.geometry(&mut rng, Complex32::PRECISION);
     let data = case.data::<Complex32>(&mut rng);
-    for algorithm in [Algorithm::Voxel, Algorithm::Frame, Algorithm::Batch] {
+    for algorithm in [Algorithm::Voxel, Algorithm::Frame, Algorithm::Batch, Algorithm::Window] {
         case.options.algorithm = algorithm;
         let images = [Precision::Full, Precision::Tf32].map(|precision| {
             let options = DasOptions {
@@ -159,7 +159,7 @@ integration_tests::on_every_backend! {
     i16: super::near_the_oracle::<i16>;
     complex_f16: super::near_the_oracle::<num_complex::Complex<half::f16>>;
     halves_stay_as_they_are: super::halves_stay_as_they_are;
-    tf32_is_for_matrix_products: super::tf32_is_for_matrix_products;
+    tf32_is_for_distinct_samples: super::tf32_is_for_distinct_samples;
     any_scale: super::any_scale;
     a_given_exponent: super::a_given_exponent;
     refused: super::refused;

@@ -278,8 +278,8 @@ fn halves_are_scaled_item_by_item() {
     assert_eq!(marks.to_vec(), [0, 0, 0, 0, 0, 0, 1, 1]);
 }
 
-/// One channel's samples in rows, converted: each word holds the halves that it should.
-fn rows_hold_halves<S, D>(data: &[S], words: &[[u32; 2]])
+/// One channel's samples in rows of two planes, converted: each word of a plane holds the halves that it should.
+fn rows_hold_halves<S, D>(data: &[S], planes: [&[[u32; 2]]; 2])
 where
     S: kernels::das::permute_rows::Instances<D>,
     D: kernels::das::permute_rows::InRows,
@@ -287,30 +287,42 @@ where
     use kernels::das::permute_rows::{PermuteRows, THREADS, sample_tiles, shared_bytes};
     let n = data.len();
     let input = Buffer::new(data);
-    let output = Buffer::filled([u32::MAX; 2], 2 * words.len());
+    // Each row has a plane of two batch items, and another.
+    let output = Buffer::filled([u32::MAX; 2], 4 * planes[0].len());
     let parameters = PermuteRows::<S> {
         data: dense(&input, [1, 1, 1, n]),
         output: output.global_mut(),
         scaling: Scaling::none(),
         batch_pitch: 2,
+        n_planes: 2,
+        plane: Plane::High,
     };
     let shape = Launch {
         grid: [sample_tiles::<D>(n as u32), 1, 1],
         threads: THREADS,
         shared_bytes: shared_bytes::<D>(),
     };
-    launch(&S::kernel(), shape, parameters).unwrap_or_else(|fault| panic!("{fault}"));
-    let first: Vec<_> = output.to_vec().into_iter().step_by(2).collect();
-    assert_eq!(first, words);
+    for plane in [Plane::High, Plane::Low] {
+        let parameters = PermuteRows { plane, ..parameters };
+        launch(&S::kernel(), shape, parameters).unwrap_or_else(|fault| panic!("{fault}"));
+    }
+    let written = output.to_vec();
+    for (index, words) in planes.into_iter().enumerate() {
+        let first: Vec<_> = written.iter().skip(2 * index).step_by(4).copied().collect();
+        assert_eq!(first, words, "plane {index}");
+    }
 }
 
 #[test]
 fn rows_of_converted_samples() {
     let word = |low: f32, high: f32| u32::from(half(low).0) | u32::from(half(high).0) << 16;
-    let real = [[word(1.0, 2.0), word(3.0, 4.0)]];
-    rows_hold_halves::<i16, F16>(&[1, 2, 3, 4], &real);
-    rows_hold_halves::<f32, F16>(&[1.0, 2.0, 3.0, 4.0], &real);
-    let complex = [[word(1.0, 3.0), word(2.0, 4.0)]];
-    rows_hold_halves::<Complex<i16>, Complex<F16>>(&[Complex::new(1, 2), Complex::new(3, 4)], &complex);
-    rows_hold_halves::<Complex<f32>, Complex<F16>>(&[Complex::new(1.0, 2.0), Complex::new(3.0, 4.0)], &complex);
+    // 4097 is between two halves.
+    let [high, low] = [[word(1.0, 2.0), word(4096.0, -8.0)], [word(0.0, 0.0), word(1.0, 0.0)]];
+    rows_hold_halves::<i16, F16>(&[1, 2, 4097, -8], [&[high], &[low]]);
+    rows_hold_halves::<f32, F16>(&[1.0, 2.0, 4097.0, -8.0], [&[high], &[low]]);
+    let [high, low] = [[word(1.0, 4096.0), word(2.0, 4.0)], [word(0.0, 1.0), word(0.0, 0.0)]];
+    let samples = [Complex::new(1, 2), Complex::new(4097, 4)];
+    rows_hold_halves::<Complex<i16>, Complex<F16>>(&samples, [&[high], &[low]]);
+    let samples = samples.map(|sample| Complex::new(sample.re as f32, sample.im as f32));
+    rows_hold_halves::<Complex<f32>, Complex<F16>>(&samples, [&[high], &[low]]);
 }

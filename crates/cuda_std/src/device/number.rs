@@ -115,6 +115,17 @@ pub(crate) fn repeat_half<const UPPER: bool>(word: u32) -> u32 {
     repeated
 }
 
+#[inline(always)]
+pub(crate) fn permute_bytes(low: u32, high: u32, selector: u32) -> u32 {
+    let word: u32;
+    // SAFETY: registers only.
+    unsafe {
+        core::arch::asm!("prmt.b32 {0}, {1}, {2}, {3};", out(reg32) word, in(reg32) low, in(reg32) high, in(reg32) selector,
+            options(pure, nomem, nostack, preserves_flags));
+    }
+    word
+}
+
 /// Saturated, so that it takes one instruction; that makes NaN 0.
 #[inline(always)]
 pub(crate) fn hat(value: f32) -> f32 {

@@ -64,6 +64,22 @@ pub(crate) fn repeat_half<const UPPER: bool>(word: u32) -> u32 {
     half | half << 16
 }
 
+/// A nibble's upper bit would repeat a byte's sign.
+#[inline(always)]
+pub(crate) fn permute_bytes(low: u32, high: u32, selector: u32) -> u32 {
+    let bytes = (u64::from(high) << 32 | u64::from(low)).to_le_bytes();
+    let byte = |place: u32| {
+        let nibble = selector >> (4 * place) & 0xf;
+        let byte = bytes[(nibble & 7) as usize];
+        match nibble {
+            0..8 => byte,
+            _ if byte < 0x80 => 0,
+            _ => 0xff,
+        }
+    };
+    u32::from_le_bytes([byte(0), byte(1), byte(2), byte(3)])
+}
+
 #[inline(always)]
 pub(crate) fn opaque(value: u32) -> u32 {
     value

@@ -1,5 +1,5 @@
-//! Channel data from any order of axes to rows of neighbouring samples: `(transmit, channel, row, batch)`, 8 bytes each,
-//! rounded to halves on the way.
+//! Channel data from any order of axes to rows of neighbouring samples: `(transmit, channel, row, plane, batch)`, 8 bytes each,
+//! rounded to halves on the way. There is one plane, or a second one, by a launch of its own, of what the first lost by that.
 //!
 //! A row holds two complex samples of a batch item as {re k, re k+1, im k, im k+1}, or four real ones. A channel has as many rows as
 //! its samples fill; what the last row lacks is 0. The batch is padded to whole vectors of 16 bytes, two items each.
@@ -10,7 +10,7 @@
 //! | grid | x: [`sample_tiles`] of every channel and transmit, y: batch tiles |
 //! | shared memory | [`shared_bytes`]: the tile, an odd number of words from sample to sample |
 //! | barriers | one, between reading and writing |
-//! | result | every row is written once; padding is 0; a batch item with a sample that is not finite as a half is marked |
+//! | result | every row of the plane is written once; padding is 0; a batch item with a sample that is not finite as a half is marked |
 //!
 //! A warp reads consecutive samples of a batch item and writes consecutive batch items of a row. Both ways the lanes of a
 //! warp meet different banks.
@@ -105,12 +105,16 @@ impl InRows for F16 {
 pub struct PermuteRows<S> {
     /// The channel data.
     pub data: Recorded<S>,
-    /// The rows, `(transmit, channel, row, batch)`.
+    /// The rows, `(transmit, channel, row, plane, batch)`.
     pub output: GlobalMut<[u32; 2]>,
     /// What happens to the values on the way.
     pub scaling: Scaling,
-    /// Batch items of the rows, padding included; even.
+    /// Batch items of a plane of the rows, padding included; even.
     pub batch_pitch: u32,
+    /// Planes of the rows.
+    pub n_planes: u32,
+    /// The plane that is written.
+    pub plane: Plane,
 }
 
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
@@ -145,7 +149,7 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows, const GROUPS: usize, const READS
             // SAFETY: the item is one of the scaling's arrays.
             factor = unsafe { p.scaling.factor(first_item + item) };
         }
-        let stored: D = values[GROUP][READ].stored(factor, Plane::High);
+        let stored: D = values[GROUP][READ].stored(factor, p.plane);
         // SAFETY: a place of the tile that is this thread's.
         unsafe { shared.store(row_in_words(sample, PITCH) + item, stored.word()) };
     }); } });
@@ -177,8 +181,9 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows, const GROUPS: usize, const READS
     // Rows of the tile, from warp to warp.
     let mut row = warp;
     let row_of_all = u64::from(channel_of_all) * u64::from(rows_of_channel) + u64::from(first_row + row);
-    let mut to = row_of_all * u64::from(p.batch_pitch) + u64::from(item);
-    let step = u64::from(THREADS / WARP) * u64::from(p.batch_pitch);
+    let plane_of_all = row_of_all * u64::from(p.n_planes) + p.plane as u64;
+    let mut to = plane_of_all * u64::from(p.batch_pitch) + u64::from(item);
+    let step = u64::from(THREADS / WARP * p.n_planes) * u64::from(p.batch_pitch);
     while row < tile_samples::<D>() / D::SAMPLES_PER_ROW && row < n_rows {
         // A row of two has no third and fourth.
         let sample = |index: u32| {

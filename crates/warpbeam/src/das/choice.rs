@@ -14,6 +14,9 @@ const VOXELS_PER_SAMPLE: usize = 8;
 /// Points from which on windows are worth their preparation: on an H200 they win a slice of 0.26·10⁹ by a twentieth.
 const LEAST_POINTS_FOR_WINDOWS: u64 = 200_000_000;
 
+/// The same where samples are two halves each: products are three times as many, [`Algorithm::Batch`] takes hardly longer.
+const LEAST_POINTS_FOR_SPLIT_WINDOWS: u64 = 1_000_000_000;
+
 /// The same for distinct samples, which lost both and won volumes of 4.3·10⁹.
 const LEAST_POINTS_FOR_DISTINCT: u64 = 2_000_000_000;
 
@@ -36,6 +39,8 @@ pub(super) struct Shape {
     pub(super) distinct: Option<distinct::Tile>,
     /// The window kernel that suits the batch, if the device has one for the plan.
     pub(super) window: Option<usize>,
+    /// Whether that takes samples as two halves each.
+    pub(super) are_windows_split: bool,
     pub(super) n_channels: usize,
     pub(super) n_batch: usize,
     pub(super) n_samples: usize,
@@ -69,7 +74,12 @@ fn with_matrix_instructions(algorithm: Algorithm, shape: Shape) -> Option<Choice
         Algorithm::Window => window,
         Algorithm::Auto if shape.pays() => {
             let from = |choice: Option<Choice>, least: u64| choice.filter(|_| shape.points() >= least);
-            from(window, LEAST_POINTS_FOR_WINDOWS).or(from(distinct, LEAST_POINTS_FOR_DISTINCT))
+            let for_windows = if shape.are_windows_split {
+                LEAST_POINTS_FOR_SPLIT_WINDOWS
+            } else {
+                LEAST_POINTS_FOR_WINDOWS
+            };
+            from(window, for_windows).or(from(distinct, LEAST_POINTS_FOR_DISTINCT))
         }
         _ => None,
     }
@@ -129,6 +139,7 @@ mod tests {
         has_batch_kernels: true,
         distinct: None,
         window: None,
+        are_windows_split: false,
         n_channels: 1024,
         n_batch: 64,
         n_samples: 256,
@@ -185,6 +196,12 @@ mod tests {
         };
         assert_eq!(choose(small(device)), Choice::Window(3));
         assert_eq!(choose(small(single)), Choice::Batch);
+        let split = Shape {
+            are_windows_split: true,
+            ..device
+        };
+        assert_eq!(choose(split), Choice::Window(3));
+        assert_eq!(choose(small(split)), Choice::Batch);
         assert_eq!(
             choose(Shape { n_batch: 1, ..device }),
             Choice::Voxel(voxel::Tile::Transmits)

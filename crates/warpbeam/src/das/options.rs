@@ -45,11 +45,15 @@ pub enum Algorithm {
     /// [`Precision::Tf32`] and [`Precision::F16`]. Splitting and TF32 need compute capability 8.0. Batch items with samples
     /// that are not finite go the way of [`Algorithm::Voxel`]. Not for `f64`.
     Distinct,
-    /// Matrix instructions over windows of consecutive samples of a tile of neighbouring voxels, for samples that are halves or
-    /// may be rounded to halves ([`Precision::F16`]). A copy as for [`Algorithm::Batch`].
+    /// Matrix instructions over windows of consecutive samples of a tile of neighbouring voxels. A copy as for
+    /// [`Algorithm::Batch`].
+    ///
+    /// Halves are multiplied as they are; `f32` and `i16` samples are split into two halves each, for nearest and linear
+    /// interpolation, or follow [`Precision::F16`], for every interpolation.
     ///
     /// Where there are few voxels, ranges of channels are summed at once and then added, for which there is room beside the copy.
-    /// Batch items with samples that are not finite go the way of [`Algorithm::Voxel`]. Needs compute capability 8.0.
+    /// Batch items with samples that are not finite go the way of [`Algorithm::Voxel`]. Needs compute capability 8.0. Not for
+    /// `f64`.
     Window,
 }
 

@@ -55,18 +55,18 @@ fn refuse_what_does_not_go_together<T: Sample>(options: &DasOptions) -> Result<(
             "f32 samples with the other algorithms take it, samples that are f16 need no option",
         );
     }
-    let is_linear = options.interpolation == Interpolation::Linear;
-    if options.algorithm == Algorithm::Distinct && !is_linear && options.interpolation != Interpolation::Nearest {
+    let takes_two_samples = matches!(options.interpolation, Interpolation::Nearest | Interpolation::Linear);
+    if options.algorithm == Algorithm::Distinct && !takes_two_samples {
         return refuse(
             "Algorithm::Distinct for an interpolation of more than two samples",
             "it takes Nearest and Linear; Algorithm::Auto, Voxel, Frame and Batch take every interpolation",
         );
     }
     let are_halves = may_round || T::IS_FLOATING && size_of::<T>() == 2 * T::PARTS;
-    if options.algorithm == Algorithm::Window && !are_halves {
+    if options.algorithm == Algorithm::Window && !are_halves && !takes_two_samples {
         return refuse(
-            "Algorithm::Window for this sample type",
-            "it takes f16 samples, or others with Precision::F16; Algorithm::Auto, Voxel, Frame and Batch take all",
+            "Algorithm::Window for an interpolation of more than two samples and samples that are not f16",
+            "it takes Nearest and Linear, or Precision::F16; Algorithm::Auto, Voxel, Frame and Batch take every interpolation",
         );
     }
     Ok(())

@@ -28,9 +28,9 @@ pub trait Kernels: voxel::Instances + batch::Instances + permute::Instances<Self
     type Half: batch::Instances<Value = Self::Value>;
 
     /// What matrix instructions take of samples: halves, and numbers split into two.
-    type Halves: distinct::Instances + window::Instances;
+    type Halves: distinct::Instances + window::Instances + permute_rows::InRows;
     /// As above.
-    type Split: distinct::Instances<Value = <Self::Halves as DeviceSample>::Value>;
+    type Split: distinct::Instances<Value = <Self::Halves as DeviceSample>::Value> + window::Instances;
 
     /// The permutation into halves.
     fn permutation_to_half() -> Option<Kernel<Permute<Self, Self::Half>>>;
@@ -41,7 +41,7 @@ pub trait Kernels: voxel::Instances + batch::Instances + permute::Instances<Self
     /// The permutation into halves for matrix instructions.
     fn permutation_to_halves() -> Option<Kernel<Permute<Self, Self::Halves>>>;
 
-    /// The permutation into rows.
+    /// The permutation into rows, of one plane of halves or two.
     fn permutation_to_rows() -> Option<Kernel<PermuteRows<Self>>>;
 
     /// Matrix products in TF32.

@@ -1,10 +1,12 @@
 //! Where a thread is, and where things are in its block's shared memory.
 
+use super::super::geometry::Geometry;
 use super::operand::Weighted;
 use super::pair::{HALF_ROWS, Half, HalfWindows, LISTED};
 use super::prepare::Channel;
 use super::reach::{Range, SCRATCH};
 use super::shape::{Shape, WARP};
+use super::state::{Round, STATE_BYTES, Steps};
 use cuda_std::{Shared, thread};
 
 /// A thread's lane and warp.
@@ -26,12 +28,30 @@ impl Place {
     }
 }
 
+/// The same number, of which the compiler knows nothing, as [`thread::opaque`].
+#[inline(always)]
+fn opaque(number: u64) -> u64 {
+    let [low, high] = [number as u32, (number >> 32) as u32].map(thread::opaque);
+    u64::from(low) | u64::from(high) << 32
+}
+
+/// The same geometry, of which nothing that is computed from its counts is kept, because registers are scarce.
+#[inline(always)]
+pub(super) fn again(geometry: &Geometry<f32>) -> Geometry<f32> {
+    Geometry {
+        n_samples: thread::opaque(geometry.n_samples.cast_unsigned()).cast_signed(),
+        n_voxels: opaque(geometry.n_voxels),
+        voxel_pitch: opaque(geometry.voxel_pitch),
+        ..*geometry
+    }
+}
+
 /// A warp's parts of the block's shared memory, and the block's.
 #[derive(Clone, Copy)]
 pub(super) struct Memory {
     /// The block's rows of two steps.
     pub(super) stages: Shared<[u32; 4]>,
-    /// Delays and weights of the warp's voxels for a step's channels.
+    /// Delays and weights of the warp's voxels for a step's channels, plane by plane.
     pub(super) weighted: Shared<Weighted>,
     /// The same where products take windows of two channels: the two voxels of a lane together.
     pub(super) weighted_pairs: Shared<[u32; 4]>,
@@ -47,6 +67,16 @@ pub(super) struct Memory {
     pub(super) voxels: Shared<[f32; 4]>,
     /// The bounds of the warp's voxels, then of the block's.
     pub(super) bounds: Shared<[f32; 4]>,
+    /// The [`Task`].
+    pub(super) task: Shared<[u32; 4]>,
+    /// The round.
+    pub(super) round: Shared<Round>,
+    /// The steps.
+    pub(super) steps: Shared<Steps>,
+    /// 1 if a channel of the next step has a further chunk.
+    pub(super) has_more: Shared<u32>,
+    /// Which half of the memory the step has that is multiplied, 0 or 1; the next one has the other.
+    pub(super) stage: Shared<u32>,
     /// For what warps tell each other.
     pub(super) scratch: Shared<Range>,
 }
@@ -63,12 +93,15 @@ impl Memory {
         // SAFETY: the caller's promise.
         unsafe {
             Self {
-                stages: Shared::new(0, 2 * shape.stage_vectors()),
-                weighted: Shared::new(layout.weighted.of_warp(warp), shape.channels * shape.voxels_per_warp),
+                stages: Shared::new(0, shape.planes * shape.plane_vectors()),
+                weighted: Shared::new(
+                    layout.weighted.of_warp(warp),
+                    shape.weight_planes * shape.weight_plane(),
+                ),
                 weighted_pairs: Shared::new(
                     layout.weighted.of_warp(warp),
                     if shape.is_paired() {
-                        shape.channels * shape.voxels_per_warp / 2
+                        shape.weight_planes * shape.weight_plane() / 2
                     } else {
                         0
                     },
@@ -92,6 +125,11 @@ impl Memory {
                 ),
                 voxels: Shared::new(layout.voxels.of_warp(warp), 2 * shape.voxels_per_warp),
                 bounds: Shared::new(layout.bounds.of_warp(warp), 4),
+                task: Shared::new(layout.state.of_warp(warp), 2),
+                round: Shared::new(layout.state.of_warp(warp) + 32, 1),
+                steps: Shared::new(layout.state.of_warp(warp) + 48, 1),
+                has_more: Shared::new(layout.state.of_warp(warp) + 40, 1),
+                stage: Shared::new(layout.state.of_warp(warp) + 44, 1),
                 scratch: Shared::new(layout.scratch, SCRATCH),
             }
         }
@@ -121,6 +159,7 @@ pub(super) struct Layout {
     lists: OfWarps,
     voxels: OfWarps,
     bounds: OfWarps,
+    state: OfWarps,
     scratch: u32,
     /// Bytes in all.
     pub(super) bytes: u32,
@@ -143,8 +182,8 @@ impl Layout {
             ..
         } = shape;
         let weighted = OfWarps {
-            first: 16 * 2 * shape.stage_vectors(),
-            bytes: 8 * channels * voxels_per_warp,
+            first: 16 * shape.planes * shape.plane_vectors(),
+            bytes: 8 * shape.weight_planes * shape.weight_plane(),
         };
         let list = if shape.is_paired() {
             8 * (2 + LISTED * HALF_ROWS) * channels
@@ -159,14 +198,16 @@ impl Layout {
         let lists = after(words, warps, list);
         let voxels = after(lists, warps, 16 * 2 * voxels_per_warp);
         let bounds = after(voxels, warps, 16 * 4);
+        let state = after(bounds, warps, STATE_BYTES);
         Self {
             weighted,
             words,
             lists,
             voxels,
             bounds,
-            scratch: bounds.of_warp(warps),
-            bytes: bounds.of_warp(warps) + 8 * SCRATCH,
+            state,
+            scratch: state.of_warp(warps),
+            bytes: state.of_warp(warps) + 8 * SCRATCH,
         }
     }
 }

@@ -25,6 +25,8 @@
 //!
 //! Where voxels are too few to fill a device, parts are ranges of channels, and [`add`] adds them.
 //!
+//! Samples are halves, or numbers that are two halves each ([`Split`]), high and low, in two planes, for single precision's accuracy.
+//!
 //! The sums are in single precision and in a fixed order. A sample that is not finite spoils the sums of its own batch
 //! item, also of voxels that give it the weight 0.
 
@@ -37,12 +39,16 @@ mod pair;
 mod prepare;
 mod reach;
 mod reading;
+mod round;
 mod shape;
+mod split;
+mod state;
 mod weigh;
 
 pub use operand::{WINDOW_ROWS, Windowed};
 pub use shape::Shape;
 
+use super::distinct::Split;
 use super::geometry::Geometry;
 use super::output::Output;
 use body::das_window;
@@ -55,7 +61,7 @@ use shape::WARP;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct DasWindow<S: Windowed> {
-    /// Channel data in vectors of 16 bytes, `(transmit, channel, row, vector)`, as [`super::permute_rows`] makes them.
+    /// Channel data in vectors of 16 bytes, `(transmit, channel, row, plane, vector)`, as [`super::permute_rows`] makes them.
     pub samples: Global<[u32; 4]>,
     /// Elements, voxels and transmits.
     pub geometry: Geometry<f32>,
@@ -66,7 +72,7 @@ pub struct DasWindow<S: Windowed> {
     pub gain: f32,
     /// Batch items in `samples`, padding excluded.
     pub n_batch: u32,
-    /// Vectors in a row: two batch items each.
+    /// Vectors in a plane of a row: two batch items each.
     pub n_vectors: u32,
 }
 
@@ -107,6 +113,8 @@ macro_rules! instances {
                             channels: $channels,
                             rows: $rows,
                             window_rows: $window,
+                            planes: <$stored as Windowed>::PLANES,
+                            weight_planes: <$stored as Windowed>::WEIGHT_PLANES,
                             tap_words: <reading::$reading as reading::Reading>::WORDS,
                         },
                     }),*]
@@ -152,9 +160,29 @@ instances! {
     F16 {
         das_window_f16_linear_32x64_8_8: Linear, 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
             128, 7, 27, 48;
+        das_window_f16_linear_32x32_8_8: Linear, 2 groups 32 voxels, 2 vectors 4 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
+            128, 7, 27, 24;
         das_window_f16_nearest_32x64_8_8: Nearest, 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
             128, 7, 27, 48;
         das_window_f16_any_32x64_16_8: Any, 2 groups 32 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 4 a window,
             128, 7, 27, 48;
+    }
+    Split<Complex<F16>> {
+        das_window_csplit_linear_16x64_16_8_half: Linear, 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 2 a window,
+            128, 7, 29, 48;
+        das_window_csplit_linear_16x32_16_8_half: Linear, 2 groups 16 voxels, 2 vectors 4 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 2 a window,
+            128, 7, 29, 24;
+        das_window_csplit_linear_16x32_16_8_half_wide: Linear, 2 groups 16 voxels, 2 vectors 4 tiles, 16 warps, 1 blocks, 8 channels, 16 rows, 2 a window,
+            128, 7, 29, 24;
+        das_window_csplit_nearest_16x64_16_8_half: Nearest, 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 2 a window,
+            128, 7, 29, 48;
+    }
+    Split<F16> {
+        das_window_split_linear_16x64_16_8: Linear, 1 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 4 a window,
+            128, 7, 27, 72;
+        das_window_split_linear_16x32_16_8: Linear, 1 groups 16 voxels, 2 vectors 4 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 4 a window,
+            128, 7, 27, 36;
+        das_window_split_nearest_16x64_16_8: Nearest, 1 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 4 a window,
+            128, 7, 27, 72;
     }
 }

@@ -1,11 +1,9 @@
 //! The matrix products of a step.
 
 use super::memory::{Memory, Place};
-use super::operand::{WINDOW_ROWS, Weighted, Windowed, voxels_of_group};
+use super::operand::{MOST_WEIGHT_PLANES, Operand, WINDOW_ROWS, Windowed, Words};
 use super::reading::Reading;
 use super::shape::Shape;
-use cuda_std::half::F16Pair;
-use cuda_std::matrix;
 
 /// Multiplies and adds a step's windows where there is one of each channel.
 ///
@@ -14,7 +12,7 @@ use cuda_std::matrix;
 /// All 32 lanes of the warp make this call, behind the barriers of what they read.
 #[inline(always)]
 pub(super) unsafe fn multiply<
-    S: Windowed,
+    S: Operand<R>,
     R: Reading,
     const GROUPS: usize,
     const VOXELS: u32,
@@ -28,7 +26,6 @@ pub(super) unsafe fn multiply<
     let here = Place::here();
     let (group, place) = (here.lane / 4, here.lane % 4);
     let own = place * shape.padded_row() + group;
-    let own_sample = (place * S::SAMPLES_PER_ROW) as f32;
     let mut channel = 0;
     // SAFETY: the caller's promise; the channels, their rows and voxels are in range.
     unsafe {
@@ -40,10 +37,10 @@ pub(super) unsafe fn multiply<
                 let [vector, sample, ..] = memory.lists.load(stage * shape.channels + channel);
                 let window = Window {
                     vector: vector + own,
-                    sample: f32::from_bits(sample) + own_sample,
+                    mark: S::later(sample, place * S::SAMPLES_PER_ROW),
                     voxel: channel * VOXELS + group,
                 };
-                multiply_window::<S, R, GROUPS, VECTORS, TILES>(window, in_order::<S>(&memory), shape, &memory, sums);
+                multiply_window::<S, R, GROUPS, VECTORS, TILES>(window, in_order::<S>(&memory, shape), shape, &memory, sums);
             });
             channel += TOGETHER as u32;
         }
@@ -57,7 +54,7 @@ pub(super) unsafe fn multiply<
 /// As [`multiply`].
 #[inline(always)]
 pub(super) unsafe fn multiply_listed<
-    S: Windowed,
+    S: Operand<R>,
     R: Reading,
     const GROUPS: usize,
     const VOXELS: u32,
@@ -81,18 +78,24 @@ pub(super) unsafe fn multiply_listed<
             let mut windows = if heard >> channel & 1 == 0 { 0 } else { listed };
             let mut window = Window {
                 vector: vector + place * row + group,
-                sample: f32::from_bits(sample) + (place * S::SAMPLES_PER_ROW) as f32,
+                mark: S::later(sample, place * S::SAMPLES_PER_ROW),
                 voxel: channel * VOXELS + group,
             };
             while windows != 0 {
-                multiply_window::<S, R, GROUPS, VECTORS, TILES>(window, in_order::<S>(&memory), shape, &memory, sums);
+                multiply_window::<S, R, GROUPS, VECTORS, TILES>(
+                    window,
+                    in_order::<S>(&memory, shape),
+                    shape,
+                    &memory,
+                    sums,
+                );
                 // The second window ends with the chunk. What it has in common with the first has been multiplied.
                 let later = rows.wrapping_sub(WINDOW_ROWS);
                 window.vector = window.vector.wrapping_add(later.wrapping_mul(row));
-                window.sample += if place.wrapping_add(later) < WINDOW_ROWS {
-                    NOWHERE
+                window.mark = if place.wrapping_add(later) < WINDOW_ROWS {
+                    S::NOWHERE
                 } else {
-                    later.wrapping_mul(S::SAMPLES_PER_ROW) as f32
+                    S::later(window.mark, later.wrapping_mul(S::SAMPLES_PER_ROW))
                 };
                 windows -= 1;
             }
@@ -107,13 +110,28 @@ pub(super) unsafe fn multiply_listed<
 ///
 /// As [`multiply_window`].
 #[inline(always)]
-unsafe fn in_order<S: Windowed>(memory: &Memory) -> impl Fn(&Window, usize) -> Voxels {
+unsafe fn in_order<S: Windowed>(memory: &Memory, shape: Shape) -> impl Fn(&Window, usize) -> Voxels {
     let weighted = memory.weighted;
+    let words = move |voxel: u32| {
+        let mut words = [0; 2 * MOST_WEIGHT_PLANES];
+        cuda_std::unroll!(PLANE in 0..MOST_WEIGHT_PLANES {
+            if (PLANE as u32) < S::WEIGHT_PLANES {
+                // SAFETY: the caller's promise.
+                let pair = unsafe { weighted.load(PLANE as u32 * shape.weight_plane() + voxel) };
+                (words[2 * PLANE], words[2 * PLANE + 1]) = (pair[0], pair[1]);
+            }
+        });
+        words
+    };
     move |window, group| {
         let first = window.voxel + group as u32 * S::GROUP_VOXELS;
+        let second = if S::GROUP_VOXELS == 16 {
+            words(first + 8)
+        } else {
+            [0; 2 * MOST_WEIGHT_PLANES]
+        };
         Voxels {
-            // SAFETY: the caller's promise.
-            weighted: unsafe { voxels_of_group::<S>(weighted, first) },
+            words: [words(first), second],
             places: [first, first + 8],
         }
     }
@@ -121,21 +139,18 @@ unsafe fn in_order<S: Windowed>(memory: &Memory) -> impl Fn(&Window, usize) -> V
 
 /// A lane's voxels of a group.
 pub(super) struct Voxels {
-    pub(super) weighted: [Weighted; 2],
+    pub(super) words: [Words; 2],
     /// Their places among the step's.
     pub(super) places: [u32; 2],
 }
-
-/// A sample that is far from every delay.
-pub(super) const NOWHERE: f32 = 1e30;
 
 /// A window as a lane sees it.
 #[derive(Clone, Copy)]
 pub(super) struct Window {
     /// The vector of the stages at which the lane's samples begin.
     pub(super) vector: u32,
-    /// The first sample of the lane's row.
-    pub(super) sample: f32,
+    /// The first sample of the lane's row, as [`Windowed::mark`].
+    pub(super) mark: u32,
     /// The lane's voxel of the first group, among the weights.
     pub(super) voxel: u32,
 }
@@ -147,7 +162,7 @@ pub(super) struct Window {
 /// As [`multiply`]; the window's vectors and voxels are in range.
 #[inline(always)]
 pub(super) unsafe fn multiply_window<
-    S: Windowed,
+    S: Operand<R>,
     R: Reading,
     const GROUPS: usize,
     const VECTORS: usize,
@@ -161,21 +176,42 @@ pub(super) unsafe fn multiply_window<
 ) {
     // SAFETY: the caller's promise.
     unsafe {
-        let mut samples = [[0; 4]; VECTORS];
-        cuda_std::unroll!(VECTOR in 0..VECTORS {
-            samples[VECTOR] = memory.stages.load(window.vector + 8 * VECTOR as u32);
-        });
-        cuda_std::unroll!(GROUP in 0..GROUPS {
-            let Voxels { weighted, places } = voxels_of(&window, GROUP);
-            let pair = |voxel: usize, later: u32| {
-                R::pair(memory, shape, places[voxel], weighted[voxel], window.sample, later)
-            };
-            let left = S::left(weighted.map(|[_, weight]| F16Pair(weight)), pair);
-            cuda_std::unroll!(TILE in 0..TILES {
-                let vector = samples[TILE / 2];
-                let right = [vector[TILE % 2 * 2], vector[TILE % 2 * 2 + 1]];
-                sums[GROUP][TILE] = matrix::mma_m16n8k16_f16(left, right, sums[GROUP][TILE]);
+        let left = |group: usize| {
+            let Voxels { words, places } = voxels_of(&window, group);
+            S::left(words, places, window.mark, (memory, shape))
+        };
+        let right = |vector: [u32; 4], tile: usize| [vector[2 * tile], vector[2 * tile + 1]];
+        if S::PLANES == 1 {
+            let mut samples = [[0; 4]; VECTORS];
+            cuda_std::unroll!(VECTOR in 0..VECTORS {
+                samples[VECTOR] = memory.stages.load(window.vector + 8 * VECTOR as u32);
             });
-        });
+            cuda_std::unroll!(GROUP in 0..GROUPS {
+                let left = left(GROUP);
+                cuda_std::unroll!(TILE in 0..TILES {
+                    let right = right(samples[TILE / 2], TILE % 2);
+                    sums[GROUP][TILE] = S::multiply_add(&left, [right, [0; 2]], sums[GROUP][TILE]);
+                });
+            });
+        } else {
+            // Two planes of all samples would not find room in registers; of the left operand they do.
+            let mut lefts = [S::Left::default(); GROUPS];
+            cuda_std::unroll!(GROUP in 0..GROUPS {
+                lefts[GROUP] = left(GROUP);
+            });
+            cuda_std::unroll!(VECTOR in 0..VECTORS {
+                let at = window.vector + 8 * VECTOR as u32;
+                let [high, low] = [memory.stages.load(at), memory.stages.load(at + shape.plane_vectors())];
+                cuda_std::unroll!(TILE in [0, 1] {
+                    let right = [right(high, TILE), right(low, TILE)];
+                    cuda_std::unroll!(GROUP in [0, 1] {
+                        if GROUP < GROUPS {
+                            let sums = &mut sums[GROUP][2 * VECTOR + TILE];
+                            *sums = S::multiply_add(&lefts[GROUP], right, *sums);
+                        }
+                    });
+                });
+            });
+        }
     }
 }

@@ -6,8 +6,8 @@
 //! the two in different banks; what one side has more goes to the other.
 
 use super::memory::{Memory, Place};
-use super::multiply::{NOWHERE, Voxels, Window, multiply_window};
-use super::operand::Windowed;
+use super::multiply::{Voxels, Window, multiply_window};
+use super::operand::{MOST_WEIGHT_PLANES, Operand, Windowed, Words};
 use super::reading::Reading;
 use super::shape::Shape;
 use cuda_std::warp;
@@ -19,11 +19,11 @@ pub(super) const HALF_ROWS: u32 = 2;
 pub(super) const LISTED: u32 = 3;
 
 /// A channel's half-windows in a chunk: row of the first, rows from there to the last that a half-window can begin with,
-/// and their number, 8 bits each; the first one's sample.
+/// and their number, 8 bits each; the first one's sample, as [`Windowed::mark`].
 pub(super) type HalfWindows = [u32; 2];
 
 /// A row of a half-window, as its lanes read it: the vector of the stages, and the channel's first pair of voxels, 16 bits
-/// each; the row's first sample.
+/// each; the row's first sample, as [`Windowed::mark`].
 pub(super) type Half = [u32; 2];
 
 /// Bits of the even channels.
@@ -45,12 +45,7 @@ pub(super) const fn place_of(channel: u32, voxel: u32) -> u32 {
 /// The half-windows of a channel for a warp that needs these rows of a chunk of `rows`, whose first is `first_of_chunk` of
 /// the channel.
 #[inline(always)]
-pub(super) fn half_windows(
-    [first, last]: [i32; 2],
-    rows: i32,
-    first_of_chunk: i32,
-    samples_per_row: i32,
-) -> HalfWindows {
+pub(super) fn half_windows<S: Windowed>([first, last]: [i32; 2], rows: i32, first_of_chunk: i32) -> HalfWindows {
     let half = HALF_ROWS.cast_signed();
     let (first, last) = (first.max(0), last.min(rows - 1));
     if first > last {
@@ -58,10 +53,10 @@ pub(super) fn half_windows(
     }
     let count = (last - first) / half + 1;
     let start = first.min(rows - half * count).max(0);
-    let sample = (first_of_chunk + start) * samples_per_row;
+    let sample = (first_of_chunk + start) * S::SAMPLES_PER_ROW.cast_signed();
     [
         (start | (rows - half - start) << 8 | count << 16).cast_unsigned(),
-        (sample as f32).to_bits(),
+        S::mark(sample),
     ]
 }
 
@@ -72,7 +67,7 @@ pub(super) fn half_windows(
 /// All 32 lanes of the warp make this call, behind the barriers of what they read.
 #[inline(always)]
 pub(super) unsafe fn multiply_pairs<
-    S: Windowed,
+    S: Operand<R>,
     R: Reading,
     const GROUPS: usize,
     const VECTORS: usize,
@@ -94,25 +89,36 @@ pub(super) unsafe fn multiply_pairs<
             let here = Place::here();
             let (group, place) = (here.lane / 4, here.lane % 4);
             let memory = Memory::of(shape, here.warp);
-            let mut half = memory.halves.load(place);
-            let mut pair = 0;
-            while pair < pairs {
-                pair += 1;
-                let next = memory.halves.load(4 * pair.min(pairs - 1) + place);
-                let [vector_and_voxel, sample] = half;
+            let mut at = place;
+            let last = 4 * (pairs - 1) + place;
+            let mut half = memory.halves.load(at);
+            loop {
+                let next = memory.halves.load((at + 4).min(last));
+                let [vector_and_voxel, mark] = half;
                 let window = Window {
                     vector: (vector_and_voxel >> 16) + group,
-                    sample: f32::from_bits(sample),
+                    mark,
                     voxel: (vector_and_voxel & 0xffff) ^ group,
                 };
-                let [delay, weight, next_delay, next_weight] = memory.weighted_pairs.load(window.voxel);
-                let voxels = [[delay, weight], [next_delay, next_weight]];
+                let mut voxels: [Words; 2] = [[0; 2 * MOST_WEIGHT_PLANES]; 2];
+                cuda_std::unroll!(PLANE in 0..MOST_WEIGHT_PLANES {
+                    if (PLANE as u32) < S::WEIGHT_PLANES {
+                        let at = PLANE as u32 * shape.weight_plane() / 2 + window.voxel;
+                        let pairs = memory.weighted_pairs.load(at);
+                        (voxels[0][2 * PLANE], voxels[0][2 * PLANE + 1]) = (pairs[0], pairs[1]);
+                        (voxels[1][2 * PLANE], voxels[1][2 * PLANE + 1]) = (pairs[2], pairs[3]);
+                    }
+                });
                 let of_group = |_: &Window, group: usize| Voxels {
-                    weighted: [voxels[group], [0; 2]],
+                    words: [voxels[group], [0; 2 * MOST_WEIGHT_PLANES]],
                     places: [2 * window.voxel + group as u32; 2],
                 };
                 multiply_window::<S, R, GROUPS, VECTORS, TILES>(window, of_group, shape, &memory, sums);
                 half = next;
+                if at == last {
+                    break;
+                }
+                at += 4;
             }
             if !has_more {
                 return;
@@ -142,7 +148,7 @@ unsafe fn list<S: Windowed>(stage: u32, heard: u32, listed: u32, shape: Shape) -
     // SAFETY: the caller's promise; a place of the list is one lane's to write, and read behind the warp's barrier.
     unsafe {
         let memory = Memory::of(shape, warp);
-        let [packed, sample] = memory.half_windows.load(stage * shape.channels + channel);
+        let [packed, first_mark] = memory.half_windows.load(stage * shape.channels + channel);
         let (start, room, of_channel) = (packed & 0xff, packed >> 8 & 0xff, packed >> 16);
         let is_listed = lane < shape.channels && heard >> channel & 1 != 0;
         let left = if is_listed {
@@ -165,7 +171,7 @@ unsafe fn list<S: Windowed>(stage: u32, heard: u32, listed: u32, shape: Shape) -
         while number < count {
             let later = HALF_ROWS * (listed + number);
             let row = start + later.min(room);
-            let first_sample = f32::from_bits(sample) + (later.min(room) * S::SAMPLES_PER_ROW) as f32;
+            let mark = S::later(first_mark, later.min(room) * S::SAMPLES_PER_ROW);
             let index = before + number;
             let (pair, side) = if index < pairs {
                 (index, side)
@@ -174,22 +180,20 @@ unsafe fn list<S: Windowed>(stage: u32, heard: u32, listed: u32, shape: Shape) -
             };
             // The odd one out has itself for company, with weights of 0.
             let is_alone = 2 * pair + 2 > total;
-            let put = |row_of_half: u32, sample: f32| {
+            let put = |row_of_half: u32, mark: u32| {
                 let vector = shape.row_vector(stage, channel, row + row_of_half);
                 let vector_and_voxel = vector << 16 | first_pair(channel);
                 let at = 4 * pair + row_of_half;
-                memory
-                    .halves
-                    .store(at + HALF_ROWS * side, [vector_and_voxel, sample.to_bits()]);
+                memory.halves.store(at + HALF_ROWS * side, [vector_and_voxel, mark]);
                 if is_alone {
                     memory
                         .halves
-                        .store(at + HALF_ROWS * (1 - side), [vector_and_voxel, NOWHERE.to_bits()]);
+                        .store(at + HALF_ROWS * (1 - side), [vector_and_voxel, S::NOWHERE]);
                 }
             };
             // The last one ends with the chunk. What it has in common with the one before has been multiplied.
-            put(0, if later > room { NOWHERE } else { first_sample });
-            put(1, first_sample + S::SAMPLES_PER_ROW as f32);
+            put(0, if later > room { S::NOWHERE } else { mark });
+            put(1, S::later(mark, S::SAMPLES_PER_ROW));
             number += 1;
         }
         warp::sync_warp();

@@ -11,11 +11,10 @@
 
 use super::super::geometry::Geometry;
 use super::memory::Memory;
-use super::operand::Weighted;
 use super::shape::Shape;
 use cuda_std::half::F16Pair;
 use cuda_std::math::hat;
-use wavefield::sampling::{Interpolation, nearest, taps};
+use wavefield::sampling::{Interpolation, linear, nearest, taps};
 
 /// Twice the pairs of weights of a voxel and channel: where the words of 0 are, counted in samples.
 const END: u32 = 2 * Any::WORDS;
@@ -43,11 +42,17 @@ pub(super) trait Reading {
     /// # Safety
     ///
     /// The place was written before the warp's last barrier.
-    unsafe fn pair(memory: &Memory, shape: Shape, place: u32, voxel: Weighted, sample: f32, later: u32) -> F16Pair;
+    unsafe fn pair(memory: &Memory, shape: Shape, place: u32, kept: u32, sample: f32, later: u32) -> F16Pair;
+}
+
+/// A way that takes a sample and the one after it.
+pub(super) trait TwoSamples: Reading {
+    /// The first of the two, and the weights of both, for a delay in range.
+    fn two_samples(delay: f32) -> (i32, [f32; 2]);
 }
 
 #[inline(always)]
-fn hats([delay, _]: Weighted, sample: f32, later: u32) -> F16Pair {
+fn hats(delay: u32, sample: f32, later: u32) -> F16Pair {
     let behind = f32::from_bits(delay) - sample;
     F16Pair::from_f32([hat(behind - later as f32), hat(behind - (later as f32 + 1.0))])
 }
@@ -69,8 +74,16 @@ impl Reading for Linear {
     }
 
     #[inline(always)]
-    unsafe fn pair(_: &Memory, _: Shape, _: u32, voxel: Weighted, sample: f32, later: u32) -> F16Pair {
-        hats(voxel, sample, later)
+    unsafe fn pair(_: &Memory, _: Shape, _: u32, kept: u32, sample: f32, later: u32) -> F16Pair {
+        hats(kept, sample, later)
+    }
+}
+
+impl TwoSamples for Linear {
+    #[inline(always)]
+    fn two_samples(delay: f32) -> (i32, [f32; 2]) {
+        let (first, fraction) = linear(delay);
+        (first, [1.0 - fraction, fraction])
     }
 }
 
@@ -91,8 +104,15 @@ impl Reading for Nearest {
     }
 
     #[inline(always)]
-    unsafe fn pair(_: &Memory, _: Shape, _: u32, voxel: Weighted, sample: f32, later: u32) -> F16Pair {
-        hats(voxel, sample, later)
+    unsafe fn pair(_: &Memory, _: Shape, _: u32, kept: u32, sample: f32, later: u32) -> F16Pair {
+        hats(kept, sample, later)
+    }
+}
+
+impl TwoSamples for Nearest {
+    #[inline(always)]
+    fn two_samples(delay: f32) -> (i32, [f32; 2]) {
+        (nearest(delay), [1.0, 0.0])
     }
 }
 
@@ -140,14 +160,7 @@ impl Reading for Any {
     }
 
     #[inline(always)]
-    unsafe fn pair(
-        memory: &Memory,
-        shape: Shape,
-        place: u32,
-        [origin, _]: Weighted,
-        sample: f32,
-        later: u32,
-    ) -> F16Pair {
+    unsafe fn pair(memory: &Memory, shape: Shape, place: u32, origin: u32, sample: f32, later: u32) -> F16Pair {
         // Samples before the first pair and far ones are large numbers too.
         let from_first = (f32::from_bits(origin) + sample)
             .to_bits()

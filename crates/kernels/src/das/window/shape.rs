@@ -21,6 +21,10 @@ pub struct Shape {
     pub rows: u32,
     /// Rows of a window: [`WINDOW_ROWS`], or half as many, so that a product takes windows of two channels.
     pub window_rows: u32,
+    /// Planes of samples.
+    pub planes: u32,
+    /// Pairs of words that are kept of a voxel and channel.
+    pub weight_planes: u32,
     /// Words of interpolation weights that are kept of a voxel and channel; 0 where they are made from the delay.
     pub tap_words: u32,
 }
@@ -42,9 +46,19 @@ impl Shape {
         self.items / 2 + 2
     }
 
-    /// Vectors of a stage: the rows of a step's channels.
-    pub(super) const fn stage_vectors(self) -> u32 {
+    /// Vectors of a stage's plane: the rows of a step's channels.
+    const fn stage_vectors(self) -> u32 {
         self.channels * self.rows * self.padded_row()
+    }
+
+    /// Vectors of a plane of both stages, and from each of its rows to that of the next plane.
+    pub(super) const fn plane_vectors(self) -> u32 {
+        2 * self.stage_vectors()
+    }
+
+    /// Voxels and channels of a step: a plane of what is kept of them.
+    pub(super) const fn weight_plane(self) -> u32 {
+        self.channels * self.voxels_per_warp
     }
 
     /// Whether a product takes the windows of two channels.

@@ -1,8 +1,8 @@
 //! Delays and weights of a warp's voxels, a lane a voxel and a channel.
 
 use super::super::geometry::Geometry;
-use super::memory::{Memory, Place};
-use super::operand::{Weighted, Windowed};
+use super::memory::{Memory, Place, again};
+use super::operand::{Contribution, MOST_WEIGHT_PLANES, Operand, Words};
 use super::pair::place_of;
 use super::reading::Reading;
 use super::shape::{Shape, WARP};
@@ -20,7 +20,7 @@ type Voxel = [[f32; 4]; 2];
 /// All 32 lanes of the warp make this call; the arrays hold the channels before `end`; the warp's voxels were written
 /// before its last barrier.
 #[inline(always)]
-pub(super) unsafe fn weigh<S: Windowed, R: Reading, const VOXELS: u32>(
+pub(super) unsafe fn weigh<S: Operand<R>, R: Reading, const VOXELS: u32>(
     geometry: &Geometry<f32>,
     first_channel: u32,
     end: u32,
@@ -41,9 +41,10 @@ pub(super) unsafe fn weigh<S: Windowed, R: Reading, const VOXELS: u32>(
     // the warp's barrier.
     unsafe {
         let memory = Memory::of(shape, here.warp);
-        let (voxels, to) = (memory.voxels, memory.weighted);
+        let voxels = memory.voxels;
         let voxel = [voxels.load(lane % VOXELS), voxels.load(VOXELS + lane % VOXELS)];
         let mut heard = 0;
+        let geometry = &again(geometry);
         warp::sync_warp();
         if R::WORDS == 0 && geometry.is_directive == 0 {
             let open = Geometry {
@@ -52,7 +53,7 @@ pub(super) unsafe fn weigh<S: Windowed, R: Reading, const VOXELS: u32>(
             };
             let mut pass = 0;
             while pass < passes {
-                weigh_together::<S, R, 4>(
+                weigh_together::<S, R>(
                     &open,
                     voxel,
                     [first_channel + pass * per_pass, end],
@@ -60,7 +61,7 @@ pub(super) unsafe fn weigh<S: Windowed, R: Reading, const VOXELS: u32>(
                     (&memory, shape),
                     pass * WARP + own,
                 );
-                pass += 4;
+                pass += S::WEIGHED_AT_ONCE as u32;
             }
             heard = u32::MAX;
         } else {
@@ -68,9 +69,9 @@ pub(super) unsafe fn weigh<S: Windowed, R: Reading, const VOXELS: u32>(
             while pass < passes {
                 let channel = first_channel + pass * per_pass;
                 let place = pass * WARP + own;
-                let weighted = weigh_channel::<S, R>(geometry, voxel, channel.min(end - 1), (&memory, shape), place);
-                to.store(place, weighted);
-                heard |= heard_in_pass(weighted, VOXELS) << (pass * per_pass);
+                let words = weigh_channel::<S, R>(geometry, voxel, channel.min(end - 1), (&memory, shape), place);
+                store::<S, R>(&memory, shape, place, words);
+                heard |= heard_in_pass(words, VOXELS) << (pass * per_pass);
                 pass += 1;
             }
         }
@@ -79,7 +80,8 @@ pub(super) unsafe fn weigh<S: Windowed, R: Reading, const VOXELS: u32>(
     }
 }
 
-/// Finds and writes delays and weights of `COUNT` channels, `per_pass` apart, to places [`WARP`] apart.
+/// Finds and writes delays and weights of [`Windowed::WEIGHED_AT_ONCE`](super::operand::Windowed::WEIGHED_AT_ONCE) channels,
+/// `per_pass` apart, to places [`WARP`] apart.
 ///
 /// Without branches between them, they are all found at once.
 ///
@@ -87,7 +89,7 @@ pub(super) unsafe fn weigh<S: Windowed, R: Reading, const VOXELS: u32>(
 ///
 /// The arrays hold the channels before `end`; the places are this lane's.
 #[inline(always)]
-unsafe fn weigh_together<S: Windowed, R: Reading, const COUNT: usize>(
+unsafe fn weigh_together<S: Operand<R>, R: Reading>(
     geometry: &Geometry<f32>,
     voxel: Voxel,
     [channel, end]: [u32; 2],
@@ -95,18 +97,35 @@ unsafe fn weigh_together<S: Windowed, R: Reading, const COUNT: usize>(
     memory: (&Memory, Shape),
     place: u32,
 ) {
-    let mut weighted = [[0; 2]; COUNT];
+    const { assert!(S::WEIGHED_AT_ONCE <= 4) };
+    let mut words: [Words; 4] = [[0; 2 * MOST_WEIGHT_PLANES]; 4];
     // SAFETY: the caller's promise.
     unsafe {
-        cuda_std::unroll!(PASS in 0..COUNT {
+        cuda_std::unroll!(PASS in [0, 1, 2, 3] { if PASS < S::WEIGHED_AT_ONCE {
             let channel = channel + PASS as u32 * per_pass;
             let place = place + PASS as u32 * WARP;
-            weighted[PASS] = weigh_channel::<S, R>(geometry, voxel, channel.min(end - 1), memory, place);
-        });
-        cuda_std::unroll!(PASS in 0..COUNT {
-            memory.0.weighted.store(place + PASS as u32 * WARP, weighted[PASS]);
-        });
+            words[PASS] = weigh_channel::<S, R>(geometry, voxel, channel.min(end - 1), memory, place);
+        }});
+        cuda_std::unroll!(PASS in [0, 1, 2, 3] { if PASS < S::WEIGHED_AT_ONCE {
+            store::<S, R>(memory.0, memory.1, place + PASS as u32 * WARP, words[PASS]);
+        }});
     }
+}
+
+/// Writes what is kept of a voxel and channel.
+///
+/// # Safety
+///
+/// The place is this lane's.
+#[inline(always)]
+unsafe fn store<S: Operand<R>, R: Reading>(memory: &Memory, shape: Shape, place: u32, words: Words) {
+    cuda_std::unroll!(PLANE in 0..MOST_WEIGHT_PLANES {
+        if (PLANE as u32) < S::WEIGHT_PLANES {
+            let at = PLANE as u32 * shape.weight_plane() + place;
+            // SAFETY: the caller's promise.
+            unsafe { memory.weighted.store(at, [words[2 * PLANE], words[2 * PLANE + 1]]) };
+        }
+    });
 }
 
 /// A bit for each channel of a pass that a voxel hears.
@@ -115,9 +134,10 @@ unsafe fn weigh_together<S: Windowed, R: Reading, const COUNT: usize>(
 ///
 /// All 32 lanes of the warp make this call.
 #[inline(always)]
-unsafe fn heard_in_pass([_, weight]: Weighted, voxels: u32) -> u32 {
+unsafe fn heard_in_pass([_, weights @ ..]: Words, voxels: u32) -> u32 {
+    let all = weights[0] | weights[1] | weights[2] | weights[3] | weights[4];
     // SAFETY: the caller's promise.
-    let hears = unsafe { warp::ballot(weight != 0) };
+    let hears = unsafe { warp::ballot(all != 0) };
     let mut heard = 0;
     let mut channel = 0;
     while channel < WARP / voxels {
@@ -128,28 +148,29 @@ unsafe fn heard_in_pass([_, weight]: Weighted, voxels: u32) -> u32 {
     heard
 }
 
-/// The delay and the weight of one channel for a lane's voxel; the weight is 0 where it does not count.
+/// What is kept of one channel for a lane's voxel; the weights are 0 where it does not count.
 ///
 /// # Safety
 ///
 /// The arrays hold the channel; the place is this lane's.
 #[inline(always)]
-unsafe fn weigh_channel<S: Windowed, R: Reading>(
+unsafe fn weigh_channel<S: Operand<R>, R: Reading>(
     geometry: &Geometry<f32>,
     [[x, y, z, offset], [weight, phase, ..]]: Voxel,
     channel: u32,
-    (memory, shape): (&Memory, Shape),
+    memory: (&Memory, Shape),
     place: u32,
-) -> Weighted {
+) -> Words {
     // SAFETY: the caller's promise.
     let (distance, heard) = unsafe { geometry.receive([x, y, z], channel) };
     let delay = distance + offset;
-    let halves = S::halves(weight * heard, delay, geometry.turns, phase);
-    // In range as numbers from 0 on are ordered: all others are more.
-    let is_in_range = delay.to_bits() < ((geometry.n_samples - 1) as f32).to_bits();
-    // Delays that are out of range are read as if they were 0.
-    let kept = if R::WORDS > 0 && !is_in_range { 0.0 } else { delay };
+    let contribution = Contribution {
+        delay,
+        // In range as numbers from 0 on are ordered: all others are more.
+        is_in_range: delay.to_bits() < ((geometry.n_samples - 1) as f32).to_bits(),
+        amplitude: weight * heard,
+        phase,
+    };
     // SAFETY: the caller's promise.
-    let kept = unsafe { R::keep(geometry, kept, memory, shape, place) };
-    [kept, if is_in_range { halves.0 } else { 0 }]
+    unsafe { S::weigh(geometry, contribution, memory, place) }
 }

@@ -13,7 +13,6 @@ use kernels::das::distinct::{self, DasDistinct, Instructions, NEAR_TOP, Tile, Va
 use kernels::das::geometry::Geometry;
 use kernels::das::output::{Items, Output};
 use kernels::das::permute::{self, Permute};
-use kernels::das::permute_rows::InRows;
 use kernels::das::sample::Sample as DeviceSample;
 use kernels::das::voxel::Taps;
 use kernels::das::window::{Instance, Instances};
@@ -42,9 +41,9 @@ impl MatrixKernels {
     }
 }
 
-/// How the distinct samples are multiplied.
+/// How samples are multiplied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+pub(super) enum Form {
     /// As halves.
     Halves,
     /// As sums of two halves.
@@ -54,10 +53,10 @@ enum Form {
 }
 
 pub(super) type Halves<T> = <<T as crate::device::Element>::Device as Kernels>::Halves;
-type Split<T> = <<T as crate::device::Element>::Device as Kernels>::Split;
+pub(super) type Split<T> = <<T as crate::device::Element>::Device as Kernels>::Split;
 
 impl<T: Sample> CudaDas<T> {
-    fn form(&self) -> Form {
+    pub(super) fn form(&self) -> Form {
         if size_of::<T>() == 2 * T::PARTS && T::IS_FLOATING {
             return Form::Halves;
         }
@@ -65,6 +64,14 @@ impl<T: Sample> CudaDas<T> {
             Precision::F16 { .. } => Form::Halves,
             Precision::Tf32 if T::IS_FLOATING => Form::Tf32,
             _ => Form::Split,
+        }
+    }
+
+    /// How windows are multiplied: TF32 is for distinct samples alone.
+    pub(super) fn window_form(&self) -> Form {
+        match self.form() {
+            Form::Tf32 => Form::Split,
+            form => form,
         }
     }
 
@@ -94,24 +101,31 @@ impl<T: Sample> CudaDas<T> {
                 .map(|variant| variant.items),
         };
         let tiles = [Tile::Wide, Tile::Narrow].into_iter();
-        let taps = voxel::taps(self.parameters.interpolation);
-        let takes_windows = self.form() == Form::Halves;
-        let windows = <Halves<T> as Instances>::instances().into_iter().enumerate();
         MatrixKernels {
             distinct: tiles.filter_map(|tile| Some((tile, items(tile)?))).collect(),
-            windows: windows
-                .filter(|(_, instance)| {
-                    takes_windows && instance.taps == taps && self.cuda.has_kernel(&instance.kernel)
-                })
-                .map(|(number, Instance { kernel, shape, .. })| Window {
-                    number,
-                    name: kernel.info.name,
-                    block: shape,
-                    chunk_samples: shape.rows * <Halves<T> as InRows>::SAMPLES_PER_ROW,
-                })
-                .collect(),
+            windows: if self.window_form() == Form::Split {
+                self.windows::<Split<T>>()
+            } else {
+                self.windows::<Halves<T>>()
+            },
             spread_samples,
         }
+    }
+
+    /// The kernels over windows of a form that the device has for the plan.
+    fn windows<S: Instances>(&self) -> Vec<Window> {
+        let taps = voxel::taps(self.parameters.interpolation);
+        S::instances()
+            .into_iter()
+            .enumerate()
+            .filter(|(_, instance)| instance.taps == taps && self.cuda.has_kernel(&instance.kernel))
+            .map(|(number, Instance { kernel, shape, .. })| Window {
+                number,
+                name: kernel.info.name,
+                block: shape,
+                chunk_samples: shape.rows * S::SAMPLES_PER_ROW,
+            })
+            .collect()
     }
 
     fn tf32(&self) -> Option<Variant<T::Device>> {
@@ -122,7 +136,11 @@ impl<T: Sample> CudaDas<T> {
 
     /// The copy's layout for distinct samples.
     pub(super) fn distinct_layout(&self) -> Layout {
-        let form = self.form();
+        Self::layout_of(self.form())
+    }
+
+    /// The copy's layout for a form of samples.
+    pub(super) fn layout_of(form: Form) -> Layout {
         let is_split = form == Form::Split;
         Layout {
             rows: Rows::INSIDE,

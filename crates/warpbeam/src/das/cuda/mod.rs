@@ -10,7 +10,7 @@ mod window;
 
 use self::copy::{Layout, Workspace};
 use self::geometry::{DeviceGeometry, Parameters};
-use self::matrix::MatrixKernels;
+use self::matrix::{Form, MatrixKernels};
 use self::tune::Answers;
 use super::choice::{self, Choice};
 use super::order::order;
@@ -156,9 +156,9 @@ impl<T: Sample> CudaDas<T> {
                 !self.matrix.distinct.is_empty(),
             ),
             Algorithm::Window => (
-                "Algorithm::Window for this sample type or device",
-                "it takes f16 samples, or f32 and i16 with Precision::F16, and compute capability 8.0; \
-                 Algorithm::Auto takes what there is",
+                "Algorithm::Window for this sample type, interpolation or device",
+                "it takes i16, f16 and f32 samples and compute capability 8.0, and without Precision::F16 nearest or linear \
+                 interpolation of i16 and f32; Algorithm::Auto takes what there is",
                 !self.matrix.windows.is_empty(),
             ),
             _ => return Ok(()),
@@ -176,10 +176,14 @@ impl<T: Sample> CudaDas<T> {
 
     /// How a run of that size is done.
     fn choice(&self, n_batch: usize, n_samples: usize) -> Choice {
+        let window_form = self.window_form();
+        // TF32 is for those who want distinct samples multiplied so.
+        let has_tf32 = self.form() != window_form && self.algorithm == Algorithm::Auto;
         let shape = choice::Shape {
             has_batch_kernels: has_kernels::<T::Device>(),
             distinct: self.matrix.tile(n_batch),
-            window: self.matrix.window(n_batch),
+            window: self.matrix.window(n_batch).filter(|_| !has_tf32),
+            are_windows_split: window_form == Form::Split,
             n_channels: self.parameters.parts.n_channels,
             n_batch,
             n_samples,

@@ -1,16 +1,18 @@
 //! The launches of windows: which kernel suits a plan, the ranges of channels that few voxels are split into, copy and sum.
 
 use super::copy::{Layout, Room};
-use super::matrix::Halves;
+use super::matrix::{Form, Halves, Split};
 use super::{Call, CudaDas, MOST_LAYERS};
 use crate::Result;
 use crate::das::Sample;
 use crate::das::sample::Kernels;
 use cuda_std::{Global, Kernel, Launch};
 use kernels::das::batch::Rows;
+use kernels::das::distinct::NEAR_TOP;
 use kernels::das::output::Output;
 use kernels::das::permute_rows::{self, InRows, PermuteRows};
 use kernels::das::sample::Sample as DeviceSample;
+use kernels::das::scale::Plane;
 use kernels::das::window::add::{self, AddRanges, Ranges as _};
 use kernels::das::window::{DasWindow, Instance, Instances, Shape};
 use std::ops::Range;
@@ -108,7 +110,7 @@ impl<T: Sample> CudaDas<T> {
             } else {
                 0
             },
-            ..self.distinct_layout()
+            ..Self::layout_of(self.window_form())
         }
     }
 
@@ -135,9 +137,22 @@ impl<T: Sample> CudaDas<T> {
 
     /// Queues copy and sum over windows; false where there is no room.
     pub(super) fn launch_window(&self, number: usize, call: &Call<'_, T>, output: Output<T::Sum>) -> Result<bool> {
+        if self.window_form() == Form::Split {
+            // What is lost of the smallest weights that count must not sink below the halves' normal numbers.
+            self.launch_windows::<Split<T>>(number, self.parameters.gain * NEAR_TOP, call, output)
+        } else {
+            self.launch_windows::<Halves<T>>(number, self.parameters.gain, call, output)
+        }
+    }
+
+    /// The same for a form of samples.
+    fn launch_windows<S>(&self, number: usize, gain: f32, call: &Call<'_, T>, output: Output<T::Sum>) -> Result<bool>
+    where
+        S: Instances + DeviceSample<Value = <Halves<T> as DeviceSample>::Value>,
+    {
         let layout = self.window_layout(number);
         let permutation = <T::Device as Kernels>::permutation_to_rows();
-        let instance = <Halves<T> as Instances>::instances().into_iter().nth(number);
+        let instance = S::instances().into_iter().nth(number);
         let (
             Some(permutation),
             Some(Instance {
@@ -167,11 +182,11 @@ impl<T: Sample> CudaDas<T> {
                     ..Output::whole(room.sums_of_ranges_mut()?, output.n_voxels, 0, 0)
                 }
             };
-            let parameters = DasWindow::<Halves<T>> {
+            let parameters = DasWindow::<S> {
                 samples: room.samples()?,
                 geometry,
                 output: first,
-                gain: self.parameters.gain,
+                gain,
                 n_batch: pass.len() as u32,
                 n_vectors: pass.len().div_ceil(layout.per_vector()) as u32,
             };
@@ -233,6 +248,8 @@ impl<T: Sample> CudaDas<T> {
             scaling: self.scaling(room, layout, pass)?,
             output: room.samples_mut()?,
             batch_pitch: pitch,
+            n_planes: layout.planes as u32,
+            plane: Plane::High,
         };
         let shape = Launch {
             grid: [
@@ -243,31 +260,37 @@ impl<T: Sample> CudaDas<T> {
             threads: permute_rows::THREADS,
             shared_bytes: permute_rows::shared_bytes::<Halves<T>>(),
         };
-        self.cuda.launch(kernel, shape, parameters, call.stream)
+        for plane in [Plane::High, Plane::Low].into_iter().take(layout.planes) {
+            let parameters = PermuteRows { plane, ..parameters };
+            self.cuda.launch(kernel, shape, parameters, call.stream)?;
+        }
+        Ok(())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use cuda_std::half::F16;
+    use kernels::das::distinct::Split;
     use kernels::das::voxel::Taps;
     use num_complex::Complex;
 
-    fn windows(taps: Taps) -> Vec<Window> {
-        let instances = Complex::<cuda_std::half::F16>::instances().into_iter().enumerate();
+    fn windows<S: Instances>(taps: Taps) -> Vec<Window> {
+        let instances = S::instances().into_iter().enumerate();
         let of_taps = instances.filter(|(_, instance)| instance.taps == taps);
         let window = |(number, Instance { kernel, shape, .. }): (usize, Instance<_>)| Window {
             number,
             name: kernel.info.name,
             block: shape,
-            chunk_samples: 2 * shape.rows,
+            chunk_samples: S::SAMPLES_PER_ROW * shape.rows,
         };
         of_taps.map(window).collect()
     }
 
     #[test]
     fn the_kernel_follows_spread_and_batch() {
-        let windows = windows(Taps::Two);
+        let windows = windows::<Complex<F16>>(Taps::Two);
         let name = |spread, n_batch| suitable(&windows, spread, n_batch).map(|number| windows[number].name);
         assert_eq!(name(7.0, 128), Some("das_window_cf16_linear_16x64_16_16_half"));
         assert_eq!(name(7.0, 96), Some("das_window_cf16_linear_16x64_16_16_half"));
@@ -277,33 +300,64 @@ mod tests {
         assert_eq!(suitable(&[], 1.0, 1), None);
     }
 
+    #[test]
+    fn the_kernel_of_two_halves_follows_them_too() {
+        let windows = windows::<Split<Complex<F16>>>(Taps::Two);
+        let name = |spread, n_batch| suitable(&windows, spread, n_batch).map(|number| windows[number].name);
+        assert_eq!(name(7.0, 128), Some("das_window_csplit_linear_16x64_16_8_half"));
+        assert_eq!(name(7.0, 32), Some("das_window_csplit_linear_16x32_16_8_half"));
+        assert_eq!(name(40.0, 128), Some("das_window_csplit_linear_16x32_16_8_half_wide"));
+    }
+
+    #[test]
+    fn few_real_items_take_no_more_than_they_fill() {
+        fn name<S: Instances>(n_batch: usize) -> Option<&'static str> {
+            let windows = windows::<S>(Taps::Two);
+            suitable(&windows, 9.0, n_batch).map(|number| windows[number].name)
+        }
+        assert_eq!(name::<F16>(32), Some("das_window_f16_linear_32x32_8_8"));
+        assert_eq!(name::<F16>(64), Some("das_window_f16_linear_32x64_8_8"));
+        assert_eq!(name::<Split<F16>>(3), Some("das_window_split_linear_16x32_16_8"));
+        assert_eq!(name::<Split<F16>>(40), Some("das_window_split_linear_16x64_16_8"));
+    }
+
     /// Kernels between which the batch decides give the same bits: they pair the same half-windows.
     #[test]
     fn kernels_for_one_spread_differ_in_the_batch_alone() {
-        for taps in [Taps::One, Taps::Two, Taps::Any] {
-            for one in windows(taps) {
-                for other in windows(taps) {
-                    let alike = Shape {
-                        items: other.block.items,
-                        ..one.block
-                    };
-                    assert!(one.chunk_samples != other.chunk_samples || alike == other.block);
+        fn check<S: Instances>() {
+            for taps in [Taps::One, Taps::Two, Taps::Any] {
+                for one in windows::<S>(taps) {
+                    for other in windows::<S>(taps) {
+                        let alike = Shape {
+                            items: other.block.items,
+                            ..one.block
+                        };
+                        assert!(one.chunk_samples != other.chunk_samples || alike == other.block);
+                    }
                 }
             }
         }
+        check::<Complex<F16>>();
+        check::<F16>();
+        check::<Split<Complex<F16>>>();
+        check::<Split<F16>>();
     }
 
     /// An H200 has 228 KiB of shared memory a multiprocessor, of which a block leaves one.
     #[test]
     fn blocks_have_room_in_shared_memory() {
-        let complex = Complex::<cuda_std::half::F16>::instances().into_iter();
-        let complex = complex.map(|instance| (instance.kernel.info.name, instance.shape));
-        let real = cuda_std::half::F16::instances().into_iter();
-        for (name, shape) in complex.chain(real.map(|instance| (instance.kernel.info.name, instance.shape))) {
-            let (bytes, blocks) = (shape.shared_bytes(), 16 / shape.warps);
-            println!("{name}: {bytes} bytes, {blocks} blocks");
-            assert!((bytes + 1024) * blocks <= 228 << 10, "{name}: {bytes} bytes");
+        fn check<S: Instances>() {
+            for Instance { kernel, shape, .. } in S::instances() {
+                let name = kernel.info.name;
+                let (bytes, blocks) = (shape.shared_bytes(), 16 / shape.warps);
+                println!("{name}: {bytes} bytes, {blocks} blocks");
+                assert!((bytes + 1024) * blocks <= 228 << 10, "{name}: {bytes} bytes");
+            }
         }
+        check::<Complex<F16>>();
+        check::<F16>();
+        check::<Split<Complex<F16>>>();
+        check::<Split<F16>>();
     }
 
     #[test]
@@ -315,6 +369,8 @@ mod tests {
             channels: 16,
             rows: 8,
             window_rows: 2,
+            planes: 1,
+            weight_planes: 1,
             tap_words: 0,
         };
         let whole = |channels: usize| Ranges {
