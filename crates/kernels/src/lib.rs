@@ -15,6 +15,7 @@ pub mod probe;
 pub mod product;
 pub mod rank;
 pub mod rates;
+pub mod sort;
 
 use cuda_std::KernelInfo;
 
@@ -39,6 +40,8 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     interpolate::locate::KERNELS,
     interpolate::evaluate::KERNELS,
     product::KERNELS,
+    sort::KERNELS,
+    das::curve::KERNELS,
     probe::KERNELS,
 ];
 
