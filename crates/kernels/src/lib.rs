@@ -38,6 +38,7 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     rank::fma::KERNELS,
     interpolate::boxes::KERNELS,
     interpolate::locate::KERNELS,
+    interpolate::order::KERNELS,
     interpolate::evaluate::KERNELS,
     product::KERNELS,
     sort::KERNELS,
