@@ -15,6 +15,7 @@ pub mod probe;
 pub mod product;
 pub mod rank;
 pub mod rates;
+pub mod sort;
 
 use cuda_std::KernelInfo;
 
@@ -37,8 +38,11 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     rank::fma::KERNELS,
     interpolate::boxes::KERNELS,
     interpolate::locate::KERNELS,
+    interpolate::order::KERNELS,
     interpolate::evaluate::KERNELS,
     product::KERNELS,
+    sort::KERNELS,
+    das::curve::KERNELS,
     probe::KERNELS,
 ];
 

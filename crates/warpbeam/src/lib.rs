@@ -14,6 +14,8 @@ pub mod io;
 pub mod ops;
 pub mod physical;
 pub mod signal;
+#[cfg(feature = "cuda")]
+mod sort;
 
 pub use das::{
     Algorithm, Autotune, ChannelLayout, DasGeometry, DasMemory, DasOptions, DasPlan, DasTiming, Interpolation,

@@ -24,6 +24,7 @@
 #![cfg_attr(test, expect(clippy::float_cmp, reason = "edges, ends and zeros are exact"))]
 
 pub mod aperture;
+pub mod curve;
 pub mod geometry;
 pub mod interpolation;
 pub mod phase;

@@ -4,6 +4,7 @@ mod accumulate;
 mod algorithms;
 mod counts;
 mod ends;
+mod free_points;
 mod halves;
 mod isolation;
 mod large;

@@ -6,15 +6,17 @@ use cuda_std::{Kernel, Launch, Parameters};
 use fastrand::Rng;
 use integration_tests::interpolate::{Lattice, NodeGrid};
 use integration_tests::random::{between, rng};
-use kernels::interpolate::THREADS;
 use kernels::interpolate::boxes::{
-    Boxes, Check, NONE, interpolate_cell_boxes, interpolate_check, interpolate_merge_boxes,
+    Boxes, Check, FIRST_BAD, IS_FLAT, NONE, Widen, interpolate_cell_boxes, interpolate_check, interpolate_merge_boxes,
+    interpolate_widen,
 };
 use kernels::interpolate::evaluate::{Evaluate, Instance};
 use kernels::interpolate::locate::{
     AlongAxes, Points, ThroughBoxes, interpolate_along_axes, interpolate_nearest_through_boxes,
     interpolate_through_boxes,
 };
+use kernels::interpolate::order::{Jumps, Keys, N_INSIDE, N_JUMPS, interpolate_jumps, interpolate_keys};
+use kernels::interpolate::{REPORT, THREADS};
 use num_complex::Complex;
 use wavefield::interpolation::OUTSIDE;
 use wavefield::interpolation::axes::{AxesGrid, Axis, Coordinates, NEAREST, TETRAHEDRAL, TRILINEAR};
@@ -57,6 +59,7 @@ impl Places {
             codes: self.codes.global_mut(),
             numbers: self.numbers.global_mut(),
             n_points: self.n_points as u32,
+            has_numbers: 1,
         }
     }
 }
@@ -98,9 +101,12 @@ impl Mesh {
             positions: Buffer::new(&numbers),
             boxes: Buffer::filled([f32::NAN; 4], 2 * n_boxes),
             levels: Buffer::new(
-                &levels
-                    .iter()
-                    .map(|level| [level.first, level.counts[0], level.counts[1], level.counts[2]])
+                &std::iter::once(REPORT)
+                    .chain(
+                        levels
+                            .iter()
+                            .map(|level| [level.first, level.counts[0], level.counts[1], level.counts[2]]),
+                    )
                     .collect::<Vec<_>>(),
             ),
         };
@@ -116,6 +122,7 @@ impl Mesh {
                 below: levels[number.saturating_sub(1)],
                 positions: mesh.positions.global(),
                 boxes: mesh.boxes.global_mut(),
+                report: mesh.levels.global_mut_as(),
             };
             run(rng, &kernel, level.counts.iter().product(), 1, parameters);
         }
@@ -180,16 +187,22 @@ fn evaluate<V: Number>(
     let values = Buffer::new(&values.iter().map(|value| V::of(*value)).collect::<Vec<_>>());
     let output = Buffer::filled(V::of(f64::NAN), n_items * places.n_points);
     let items_per_block = 5;
+    // Whatever the order of points, and whether there is one, results are where the caller wants them.
+    let mut order: Vec<u32> = (0..places.n_points as u32).collect();
+    rng.shuffle(&mut order);
+    let order = Buffer::new(&order);
     let parameters = Evaluate {
         values: values.global(),
         codes: places.codes.global(),
         numbers: places.numbers.global(),
+        order: order.global(),
         output: output.global_mut(),
         n_nodes: n_nodes as u64,
         fill: V::of(999.0),
         n_points: places.n_points as u32,
         n_items: n_items as u32,
         items_per_block,
+        is_ordered: u32::from(rng.bool()),
         steps,
     };
     let layers = (n_items as u32).div_ceil(items_per_block);
@@ -406,14 +419,14 @@ fn bad_coordinates_and_flat_cells() {
     for bad in [f64::NAN, f64::INFINITY, -1.1e30] {
         let mut numbers = random_values(&mut rng, 700);
         let find = |rng: &mut Rng, numbers: &[f64]| {
-            let (coordinates, first_bad) = (Buffer::new(numbers), Buffer::new(&[NONE]));
+            let (coordinates, report) = (Buffer::new(numbers), Buffer::new(&REPORT));
             let parameters = Check {
                 coordinates: coordinates.global(),
-                first_bad: first_bad.global_mut(),
+                report: report.global_mut(),
                 n_coordinates: numbers.len() as u32,
             };
             run(rng, &interpolate_check, numbers.len() as u32, 1, parameters);
-            first_bad.to_vec()[0]
+            report.to_vec()[FIRST_BAD as usize]
         };
         assert_eq!(find(&mut rng, &numbers), NONE);
         numbers[699] = bad;
@@ -425,6 +438,71 @@ fn bad_coordinates_and_flat_cells() {
     let mesh = Mesh::new(&mut rng, &nodes);
     let [low, high] = [2, 1].map(|from_end| mesh.boxes.to_vec()[mesh.boxes.to_vec().len() - from_end]);
     assert!(low[0] > high[0], "{low:?} {high:?}");
+    assert_eq!(mesh.levels.to_vec()[0][IS_FLAT as usize], 1);
     let places = mesh.locate(&mut rng, &interpolate_through_boxes, &[[0.25; 3], [0.0; 3]]);
     assert_eq!(places.codes.to_vec(), [OUTSIDE; 2]);
+}
+
+#[test]
+fn coordinates_in_double_precision() {
+    let mut rng = rng();
+    let numbers: Vec<f32> = (0..700).map(|_| f32::from_bits(rng.u32(..))).collect();
+    let (coordinates, wide) = (Buffer::new(&numbers), Buffer::filled(f64::NAN, numbers.len()));
+    let parameters = Widen {
+        coordinates: coordinates.global(),
+        wide: wide.global_mut(),
+        n_coordinates: numbers.len() as u32,
+    };
+    run(&mut rng, &interpolate_widen, numbers.len() as u32, 1, parameters);
+    for (got, number) in wide.to_vec().into_iter().zip(numbers) {
+        assert!(got.to_bits() == f64::from(number).to_bits() || (got.is_nan() && number.is_nan()));
+    }
+}
+
+/// Points row by row, and drawn at random; some are outside.
+#[test]
+fn jumps_and_keys() {
+    let mut rng = rng();
+    let [n_x, n_y, n_z] = [40, 30, 20];
+    let cell = |x: u32, y: u32, z: u32| ((z * n_y + y) * n_x + x) << 3 | 5;
+    let n_points = 1000_u32;
+    let near: Vec<u32> = (0..n_points).map(|n| cell(n % 20 * 2, n / 20 % 25, n / 500)).collect();
+    let random = |rng: &mut Rng| cell(rng.u32(..n_x), rng.u32(..n_y), rng.u32(..n_z));
+    let far: Vec<u32> = (0..n_points)
+        .map(|_| if rng.u8(..10) == 0 { OUTSIDE } else { random(&mut rng) })
+        .collect();
+    for codes in [near, far] {
+        let (buffer, report) = (Buffer::new(&codes), Buffer::new(&REPORT));
+        let parameters = Jumps {
+            codes: buffer.global(),
+            report: report.global_mut(),
+            n_points,
+            row: [n_x, n_y],
+        };
+        run(&mut rng, &interpolate_jumps, n_points, 1, parameters);
+        let position = |code: u32| [code / 8 % n_x, code / 8 / n_x % n_y, code / 8 / n_x / n_y].map(i64::from);
+        let is_jump = |pair: &&[u32]| {
+            let (from, to) = (position(pair[0]), position(pair[1]));
+            let is_far = pair[0] == OUTSIDE || (0..3).any(|axis| (to[axis] - from[axis]).abs() > 2);
+            pair[1] != OUTSIDE && is_far
+        };
+        // Nobody is before the first point, which is outside or not.
+        let n_jumps = codes.windows(2).filter(is_jump).count() as u32;
+        let n_inside = codes.iter().filter(|code| **code != OUTSIDE).count() as u32;
+        let got = report.to_vec();
+        assert_eq!([got[N_JUMPS as usize], got[N_INSIDE as usize]], [n_jumps, n_inside]);
+        assert_eq!([got[0], got[3]], [REPORT[0], REPORT[3]]);
+        let (n_nodes, keys) = (n_x * n_y * n_z, Buffer::filled(7, n_points as usize));
+        let parameters = Keys {
+            codes: buffer.global(),
+            keys: keys.global_mut(),
+            n_points,
+            n_nodes,
+        };
+        run(&mut rng, &interpolate_keys, n_points, 1, parameters);
+        let expected = codes
+            .iter()
+            .map(|code| if *code == OUTSIDE { n_nodes } else { code / 8 });
+        assert!(keys.to_vec().into_iter().eq(expected));
+    }
 }

@@ -18,3 +18,4 @@ mod probes;
 mod product;
 mod rank;
 mod rates;
+mod sort;

@@ -174,6 +174,68 @@ fn linear_functions<T: Values>(backend: &Backend) {
     }
 }
 
+/// Enough points in and around a grid that a device sorts them where they come in no order: the same bits as row by row.
+fn the_order_of_points_is_not_in_the_bits(backend: &Backend) {
+    let mut rng = rng();
+    let (shape, side) = ([24, 20, 22], 26_usize);
+    let lattice = Lattice::random(&mut rng, shape, 1e-3, 0.0);
+    let mut points = Array2::zeros((side * side * side, 3));
+    for (number, mut point) in points.rows_mut().into_iter().enumerate() {
+        // The outermost ones are outside.
+        let along = [number % side, number / side % side, number / side / side];
+        let last = [shape[2], shape[1], shape[0]].map(|count| (count - 1) as f64);
+        let at = [0, 1, 2].map(|axis| last[axis] * (1.02 * along[axis] as f64 / (side - 1) as f64 - 0.01));
+        point.assign(&Array1::from(lattice.at(at).to_vec()));
+    }
+    let mut order: Vec<usize> = (0..points.nrows()).collect();
+    rng.shuffle(&mut order);
+    let shuffled = points.select(Axis(0), &order);
+    let values = ArrayD::from_shape_simple_fn(IxDyn(&[3, shape[0], shape[1], shape[2]]), || {
+        Complex::new(between(&mut rng, -1.0, 1.0) as f32, between(&mut rng, -1.0, 1.0) as f32)
+    });
+    for (what, _, interpolator) in every_interpolator(&mut rng, backend, &lattice) {
+        let fill = Complex::new(9.0, 9.0);
+        let in_rows = run(&prepare(&mut rng, &interpolator, &points), &values, fill);
+        let in_any_order = run(&prepare(&mut rng, &interpolator, &shuffled), &values, fill);
+        let outside = in_rows.iter().filter(|value| **value == fill).count();
+        assert!(
+            outside > 0 && outside < in_rows.len() / 2,
+            "{what}: {outside} values outside"
+        );
+        let expected = in_rows.select(Axis(1), &order);
+        assert_same_bits(&format!("{what}, points in any order"), &in_any_order, &expected);
+    }
+}
+
+/// Points and nodes in single precision: the bits of the same numbers in double precision.
+fn positions_in_single_precision(backend: &Backend) {
+    let mut rng = rng();
+    let stream = backend.stream().unwrap();
+    let shape = [4, 5, 6];
+    let lattice = Lattice::random(&mut rng, shape, 1e-2, 0.1);
+    let nodes = lattice.nodes(&mut rng, 0.2);
+    let single = nodes.positions.mapv(|number| number as f32);
+    let double = single.mapv(f64::from);
+    let points = nodes.points(&mut rng, 300).mapv(|number| number as f32);
+    let wide = points.mapv(f64::from);
+    let values = ArrayD::from_shape_simple_fn(IxDyn(&shape), || between(&mut rng, -1.0, 1.0));
+    for method in [InterpolationMethod::Tetrahedral, InterpolationMethod::Nearest] {
+        let tensor = Tensor::from_array(backend, &single).unwrap();
+        let of_single = Interpolator::from_tensor(tensor, method, &stream).unwrap();
+        let tensor = Tensor::from_array(backend, &double).unwrap();
+        let of_double = Interpolator::from_tensor(tensor, method, &stream).unwrap();
+        let expected = run(&of_double.prepare(&wide).unwrap(), &values, 9.0);
+        let tensor = Tensor::from_array(backend, &points).unwrap();
+        for (what, prepared) in [
+            ("nodes and points", of_single.prepare(&points)),
+            ("points", of_double.prepare(&points)),
+            ("a tensor of points", of_double.prepare_tensor(&tensor, &stream)),
+        ] {
+            assert_same_bits(what, &run(&prepared.unwrap(), &values, 9.0), &expected);
+        }
+    }
+}
+
 /// At nodes exactly the values, by every method.
 fn nodes_are_exact(backend: &Backend) {
     let mut rng = rng();
@@ -538,6 +600,8 @@ on_every_backend! {
     curved_f64: super::against_every_tetrahedron::<f64>;
     curved_complex_f32: super::against_every_tetrahedron::<Complex<f32>>;
     curved_complex_f64: super::against_every_tetrahedron::<Complex<f64>>;
+    the_order_of_points_is_not_in_the_bits: super::the_order_of_points_is_not_in_the_bits;
+    positions_in_single_precision: super::positions_in_single_precision;
     nodes_are_exact: super::nodes_are_exact;
     edges_belong_to_the_grid: super::edges_belong_to_the_grid;
     the_nearest_node: super::the_nearest_node;

@@ -128,7 +128,7 @@ fn points(backend: &Backend) {
 fn values(backend: &Backend) {
     let stream = backend.stream().unwrap();
     let [interpolator, _] = of_nodes(backend, &cube());
-    let points = interpolator.unwrap().prepare(&Array2::ones((5, 3))).unwrap();
+    let points = interpolator.unwrap().prepare(&Array2::<f64>::ones((5, 3))).unwrap();
     let of = |shape: &[usize]| ArrayD::<f32>::zeros(IxDyn(shape));
     for (shape, expected) in [
         (&[2, 3, 3][..], "[2, 3, 4]"),

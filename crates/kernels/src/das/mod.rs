@@ -1,6 +1,7 @@
 //! Delay-and-sum kernels: `out[b, n] = Σ_q Σ_m w_tx[q, n] · a_rx[m, n] · e^{i(κ·d + φ_q)} · s(x[b, m, q, ·], d)`.
 
 pub mod batch;
+pub mod curve;
 pub mod distinct;
 pub mod geometry;
 pub mod output;

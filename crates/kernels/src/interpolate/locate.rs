@@ -1,7 +1,7 @@
 //! Places of points: along axes, or through boxes.
 
 use super::{THREADS, number, vector};
-use cuda_std::{Global, GlobalMut, Parameters, Resources};
+use cuda_std::{Global, GlobalMut, Parameters, Resources, warp};
 use wavefield::geometry::Vector;
 use wavefield::interpolation::Place;
 use wavefield::interpolation::axes::AxesGrid;
@@ -15,10 +15,12 @@ pub struct Points {
     pub points: Global<f64>,
     /// `(point,)`: the places' codes.
     pub codes: GlobalMut<u32>,
-    /// `(point, 2)`: the places' numbers, two by two.
+    /// `(point, 2)`: the places' numbers, two by two, where they are wanted.
     pub numbers: GlobalMut<[f64; 2]>,
     /// How many there are.
     pub n_points: u32,
+    /// 1 where numbers are wanted, otherwise 0.
+    pub has_numbers: u32,
 }
 
 /// The parameters of the search along axes.
@@ -45,7 +47,7 @@ pub struct ThroughBoxes {
     pub positions: Global<f64>,
     /// Lowest coordinates and a number that nobody reads, highest and one more.
     pub boxes: Global<[f32; 4]>,
-    /// Levels: the first box, and boxes along each axis.
+    /// The report that came with the boxes, and then levels: the first box, and boxes along each axis.
     pub levels: Global<[u32; 4]>,
 }
 
@@ -77,15 +79,21 @@ impl Mesh for ThroughBoxes {
     #[inline(always)]
     fn level(&self, level: u32) -> Level {
         // SAFETY: a level below the grid's number of levels.
-        let [first, x, y, z] = unsafe { self.levels.load(u64::from(level)) };
+        let [first, x, y, z] = unsafe { self.levels.load(1 + u64::from(level)) };
         Level {
             first,
             counts: [x, y, z],
         }
     }
+
+    #[inline(always)]
+    fn any(&self, is_found: bool) -> bool {
+        // SAFETY: the search for a point asks as often in all lanes, and `find` leaves none out.
+        unsafe { warp::any(is_found) }
+    }
 }
 
-/// Finds this thread's point, if it has one.
+/// Finds this thread's point; threads without one look for the last, because lanes of a warp search together.
 ///
 /// # Safety
 ///
@@ -93,20 +101,22 @@ impl Mesh for ThroughBoxes {
 #[inline(always)]
 unsafe fn find(p: Points, place: impl Fn(Vector<f64>) -> Place) {
     let number = number();
-    if number >= p.n_points {
-        return;
-    }
     // SAFETY: a point's number.
     let Place {
         code,
         numbers: [a, b, c, d],
-    } = place(unsafe { vector(p.points, number) });
+    } = place(unsafe { vector(p.points, number.min(p.n_points - 1)) });
+    if number >= p.n_points {
+        return;
+    }
     let at = u64::from(number);
     // SAFETY: places of the point, this thread's alone.
     unsafe {
         p.codes.store(at, code);
-        p.numbers.store(2 * at, [a, b]);
-        p.numbers.store(2 * at + 1, [c, d]);
+        if p.has_numbers != 0 {
+            p.numbers.store(2 * at, [a, b]);
+            p.numbers.store(2 * at + 1, [c, d]);
+        }
     }
 }
 
@@ -124,8 +134,8 @@ cuda_std::kernels! {
 
     /// Tetrahedra that hold points.
     interpolate_through_boxes(p: ThroughBoxes),
-    threads THREADS, blocks 1,
-    resources Resources { registers: 128, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+    threads THREADS, blocks 2,
+    resources Resources { registers: 128, barriers: 0, warp_operations: 1, matrix_operations: 0 },
     {
         // SAFETY: the launching side's promise.
         unsafe { find(p.points, |point| p.cells.locate(&p, point)) }
@@ -133,8 +143,8 @@ cuda_std::kernels! {
 
     /// Nodes that are nearest to points.
     interpolate_nearest_through_boxes(p: ThroughBoxes),
-    threads THREADS, blocks 1,
-    resources Resources { registers: 128, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+    threads THREADS, blocks 2,
+    resources Resources { registers: 128, barriers: 0, warp_operations: 2, matrix_operations: 0 },
     {
         // SAFETY: the launching side's promise.
         unsafe { find(p.points, |point| p.cells.nearest(&p, point)) }

@@ -2,8 +2,9 @@
 //!
 //! | kernels | what they make |
 //! |---|---|
-//! | [`boxes`] | the first coordinate that is no number; boxes around cells, and around those of the level below |
+//! | [`boxes`] | coordinates in double precision; the first coordinate that is no number; boxes around cells, and around those of the level below |
 //! | [`locate`] | a place for every point: along axes, or through the boxes |
+//! | [`order`] | how many points are far from the one before; keys by which points are sorted |
 //! | [`evaluate`] | values at the places |
 //!
 //! Blocks have [`THREADS`] threads and no shared memory. The launching side puts one launch after the other for each level
@@ -12,6 +13,7 @@
 pub mod boxes;
 pub mod evaluate;
 pub mod locate;
+pub mod order;
 
 cuda_std::on_host! {
     pub use evaluate::Instance;
@@ -22,6 +24,9 @@ use wavefield::geometry::Vector;
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
+
+/// Words of a report: the first bad coordinate, and what [`order`] and [`boxes`] add to it.
+pub const REPORT: [u32; 4] = [boxes::NONE, 0, 0, 0];
 
 /// The number of the thread's piece of work.
 #[inline(always)]

@@ -2,11 +2,14 @@
 
 use super::bricks;
 use super::prepared::Prepared;
+use crate::device::{Cuda, Element, Stream, Tensor};
+use crate::{Result, sort};
+use cuda_std::Launch;
 use cuda_std::math::Real;
+use kernels::das::curve::{Instance, Places, THREADS};
+use ndarray::ArrayView1;
 use rayon::prelude::*;
-
-/// Bits of a coordinate in a place on the curve; three of them fill 63.
-const BITS: u32 = 21;
+use wavefield::curve::Curve;
 
 /// The number of each voxel, in the order of bricks for a grid and along a space-filling curve for free points, whose array
 /// has one axis; `None` where there is nothing to gain or 32 bits do not count the voxels.
@@ -14,76 +17,87 @@ pub(super) fn order<R: Real + Sync>(prepared: &Prepared<R>) -> Option<Vec<u32>> 
     bricks::order(&prepared.grid_shape).or_else(|| along_curve(&prepared.voxels, prepared.n_voxels))
 }
 
-/// What a step along z counts, which is depth for most: the wave goes there and back.
-const DEPTH: f64 = 2.0;
+/// As [`order`], free points sorted on a device.
+pub(super) fn order_on_device<R: Instance + Element<Device = R>>(
+    cuda: &Cuda,
+    prepared: &Prepared<R>,
+    stream: &Stream,
+) -> Result<Option<Vec<u32>>> {
+    if !is_curved(prepared.n_voxels) || !sort::can_sort(prepared.n_voxels) {
+        return Ok(order(prepared));
+    }
+    if let Some(order) = bricks::order(&prepared.grid_shape) {
+        return Ok(Some(order));
+    }
+    along_curve_on_device(cuda, &prepared.voxels, prepared.n_voxels, stream).map(Some)
+}
 
-/// Points, given as planes of x, y and z, in the order of Morton's curve through the cube that holds them, z twice as long:
-/// the bits of their three coordinates in turn. Points in one place keep the caller's order.
+/// Whether points, of one axis, are sorted.
+fn is_curved(n_points: usize) -> bool {
+    n_points > 1 && u32::try_from(n_points).is_ok()
+}
+
+/// The curve through points, given as planes of x, y and z.
+fn curve<R: Real + Sync>(planes: &[R], n_points: usize) -> Curve {
+    let range = |axis: usize| {
+        let plane = &planes[axis * n_points..(axis + 1) * n_points];
+        plane
+            .iter()
+            .fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], value| {
+                let value = value.to_f64();
+                [least.min(value), most.max(value)]
+            })
+    };
+    Curve::through([range(0), range(1), range(2)])
+}
+
+/// Points in the order of Morton's curve; those in one place keep the caller's order.
 fn along_curve<R: Real + Sync>(planes: &[R], n_points: usize) -> Option<Vec<u32>> {
-    if n_points < 2 || u32::try_from(n_points).is_err() {
+    if !is_curved(n_points) {
         return None;
     }
-    let coordinate = |axis: usize, point: usize| {
-        let value = planes[axis * n_points + point].to_f64();
-        if axis == 2 { DEPTH * value } else { value }
-    };
-    let ranges = [0, 1, 2].map(|axis| {
-        (0..n_points).fold([f64::INFINITY, f64::NEG_INFINITY], |[least, largest], point| {
-            let value = coordinate(axis, point);
-            [least.min(value), largest.max(value)]
-        })
-    });
-    let side = ranges
-        .iter()
-        .map(|[least, largest]| largest - least)
-        .fold(0.0, f64::max);
-    let cells = f64::from((1_u32 << BITS) - 1);
-    // Points in one place, or a cube too large for a number: all in the first cell.
-    let scale = if side > 0.0 && side.is_finite() {
-        cells / side
-    } else {
-        0.0
-    };
+    let curve = curve(planes, n_points);
     let mut places: Vec<(u64, u32)> = (0..n_points)
         .into_par_iter()
         .map(|point| {
-            let place = (0..3).fold(0, |place, axis| {
-                let cell = (coordinate(axis, point) - ranges[axis][0]) * scale;
-                place | spread_bits(cell as u64) << axis
-            });
-            (place, point as u32)
+            let position = [0, 1, 2].map(|axis| planes[axis * n_points + point].to_f64());
+            (curve.place(position), point as u32)
         })
         .collect();
     places.par_sort_unstable();
     Some(places.into_iter().map(|(_, point)| point).collect())
 }
 
-/// The lowest [`BITS`] bits with two zeros between each and the next.
-fn spread_bits(cell: u64) -> u64 {
-    let mut bits = cell & ((1 << BITS) - 1);
-    for (shift, mask) in [
-        (32, 0x001f_0000_0000_ffff),
-        (16, 0x001f_0000_ff00_00ff),
-        (8, 0x100f_00f0_0f00_f00f),
-        (4, 0x10c3_0c30_c30c_30c3),
-        (2, 0x1249_2492_4924_9249),
-    ] {
-        bits = (bits | bits << shift) & mask;
-    }
-    bits
+/// The same order, of at least one point, by a device.
+fn along_curve_on_device<R: Instance + Element<Device = R>>(
+    cuda: &Cuda,
+    planes: &[R],
+    n_points: usize,
+    stream: &Stream,
+) -> Result<Vec<u32>> {
+    let backend = stream.backend();
+    let voxels = Tensor::from_array(backend, &ArrayView1::from(planes))?;
+    let mut places = sort::keys::<u64>(backend, n_points)?;
+    let parameters = Places {
+        voxels: voxels.global("the voxels")?,
+        places: places.global_mut_as("the voxels' places")?,
+        curve: curve(planes, n_points),
+        n_voxels: n_points as u64,
+    };
+    let launch = Launch {
+        grid: [(n_points as u64).div_ceil(u64::from(THREADS)) as u32, 1, 1],
+        threads: THREADS,
+        shared_bytes: 0,
+    };
+    cuda.launch(&R::places(), launch, parameters, stream)?;
+    let order = sort::order::<u64>(cuda, places, Curve::BITS, stream)?;
+    Ok(order.to_array()?.into_raw_vec_and_offset().0)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn bits_are_three_apart() {
-        for bit in 0..BITS {
-            assert_eq!(spread_bits(1 << bit), 1 << (3 * bit));
-        }
-        assert_eq!(spread_bits(u64::MAX), (0..BITS).map(|bit| 1_u64 << (3 * bit)).sum());
-    }
+    use crate::device::Backend;
 
     #[test]
     fn shuffled_points_of_a_cube_come_in_bricks() {
@@ -128,5 +142,31 @@ mod tests {
         // Further apart than a number reaches.
         let far = [-f64::MAX, f64::MAX, 0.0, 0.0, 0.0, 0.0];
         assert_eq!(along_curve(&far, 2), Some(vec![0, 1]));
+    }
+
+    fn device_and_host_agree<R: Instance + Element<Device = R>>(cuda: &Cuda, stream: &Stream) {
+        let mut rng = fastrand::Rng::with_seed(7);
+        for n_points in [2, 33, 5000, 100_000] {
+            // On a lattice, so that many are in one place.
+            let planes: Vec<R> = (0..3 * n_points)
+                .map(|_| R::from_f64(0.3 * f64::from(rng.u16(..40)) - 5.0))
+                .collect();
+            let host = along_curve(&planes, n_points).unwrap();
+            let device = along_curve_on_device(cuda, &planes, n_points, stream).unwrap();
+            assert!(host == device, "{n_points} points");
+            let planes: Vec<R> = (0..3 * n_points).map(|_| R::from_f64(rng.f64() - 0.5)).collect();
+            let host = along_curve(&planes, n_points).unwrap();
+            let device = along_curve_on_device(cuda, &planes, n_points, stream).unwrap();
+            assert!(host == device, "{n_points} points at random");
+        }
+    }
+
+    #[test]
+    #[ignore = "needs a GPU: run with --include-ignored where there is one"]
+    fn the_device_sorts_as_the_host_does() {
+        let backend = Backend::cuda(0).unwrap();
+        let (cuda, stream) = (backend.as_cuda().unwrap(), backend.stream().unwrap());
+        device_and_host_agree::<f32>(cuda, &stream);
+        device_and_host_agree::<f64>(cuda, &stream);
     }
 }

@@ -3,7 +3,6 @@
 use crate::device::Element;
 use cuda_std::Kernel;
 use cuda_std::half::F16;
-use cuda_std::math::Real;
 use half::f16;
 use kernels::das::distinct::{self, Variant};
 use kernels::das::geometry::Geometry;
@@ -12,7 +11,7 @@ use kernels::das::permute::{self, Permute};
 use kernels::das::permute_rows::{self, PermuteRows};
 use kernels::das::sample::{RealOf, Sample as DeviceSample, Value};
 use kernels::das::scale::power_of_two;
-use kernels::das::{batch, voxel, window};
+use kernels::das::{batch, curve, voxel, window};
 use num_complex::Complex;
 
 mod sealed {
@@ -142,7 +141,7 @@ pub trait Sample: Element<Device: Kernels<Value = Self::Sum>> + sealed::Sealed {
 
     /// The precision of geometry, weights and sums.
     #[doc(hidden)]
-    type Real: Real + Element<Device = Self::Real> + Default;
+    type Real: curve::Instance + Element<Device = Self::Real> + Default;
 
     /// 1 for real, 2 for complex samples.
     #[doc(hidden)]

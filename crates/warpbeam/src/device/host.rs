@@ -3,6 +3,9 @@
 use super::Element;
 use crate::{Error, Result};
 
+/// Less than this is asked for without a look at what there is, which takes longer than a small array.
+const SMALL_BYTES: u64 = 1 << 20;
+
 /// Memory that new work can use without swapping, in bytes, where the system tells.
 pub(super) fn available_bytes() -> Option<u64> {
     available_in(&std::fs::read_to_string("/proc/meminfo").ok()?)
@@ -20,7 +23,11 @@ fn available_in(meminfo: &str) -> Option<u64> {
 /// pages are touched. The pages come zeroed from the system and are not touched here.
 pub(crate) fn zeroed<T: Element>(length: usize, what: &'static str) -> Result<Vec<T>> {
     let needed_bytes = bytes::<T>(length);
-    let available_bytes = available_bytes();
+    let available_bytes = if needed_bytes < SMALL_BYTES {
+        None
+    } else {
+        available_bytes()
+    };
     let out_of_memory = || Error::OutOfMemory {
         what,
         needed_bytes,

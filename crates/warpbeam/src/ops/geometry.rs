@@ -1,19 +1,13 @@
 //! Distances and angles of many points at once.
 
 use super::contiguous_copy;
+use super::coordinate::Coordinate;
 use super::space::expect_shape;
 use crate::device::{Backend, Element, Stream, Tensor, TensorView};
 use crate::{Error, Result};
-use kernels::geometry::Instance;
 use rayon::prelude::*;
 use wavefield::Real;
 use wavefield::geometry::{add_squared_difference, angle_by_chords, distance_to_rectangle as to_rectangle};
-
-/// The numbers of coordinates: `f32` or `f64`.
-pub trait Coordinate: Element<Device = Self> + Instance {}
-
-impl Coordinate for f32 {}
-impl Coordinate for f64 {}
 
 /// Most points of one kind, and coordinates of a point.
 const MOST_POINTS: usize = i32::MAX as usize;

@@ -5,6 +5,7 @@
 //! Those on tensors take up to [`MOST_AXES`] axes, or views with any strides, and run where the tensors are, on a stream.
 //! On CUDA the work may still run when a call returns: reading the output to the host waits for it.
 
+mod coordinate;
 mod copy;
 mod einsum;
 mod gather;
@@ -18,10 +19,11 @@ mod rank;
 mod scatter;
 mod space;
 
+pub use coordinate::Coordinate;
 pub use copy::{ConvertTo, contiguous_copy, contiguous_copy_as, contiguous_copy_as_into, contiguous_copy_into};
 pub use einsum::{EinsumError, Factor, einsum, einsum_into, einsum_into_with, einsum_of_one};
 pub use gather::{gather, gather_into};
-pub use geometry::{Coordinate, angle, distance_to_rectangle, pairwise_distance};
+pub use geometry::{angle, distance_to_rectangle, pairwise_distance};
 pub use greens::{Amplitude, GreensPlan};
 pub use indices::Indices;
 pub use interpolate::{

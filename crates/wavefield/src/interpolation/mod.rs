@@ -10,6 +10,7 @@
 pub mod axes;
 pub mod search;
 pub mod tetrahedra;
+mod walk;
 
 use crate::geometry::Vector;
 use cuda_std::Element;

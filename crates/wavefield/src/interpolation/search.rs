@@ -6,6 +6,7 @@
 //! that misses it least.
 
 use super::tetrahedra::{COUNT, Tetrahedron, Weights, is_needed, path};
+use super::walk::Search;
 use super::{OUTSIDE, Place, TOLERANCE, larger, smaller};
 use crate::geometry::{Vector, add_squared_difference, difference};
 
@@ -85,6 +86,9 @@ pub trait Mesh: Nodes {
 
     /// A level of boxes: 0 are those of cells.
     fn level(&self, level: u32) -> Level;
+
+    /// Whether this holds for any of the points that are looked for together: the lanes of a warp, or one on its own.
+    fn any(&self, is_found: bool) -> bool;
 }
 
 impl Bounds {
@@ -117,9 +121,13 @@ impl Bounds {
     }
 
     #[inline(always)]
+    #[allow(
+        clippy::needless_bitwise_bool,
+        reason = "a branch would wait for one box after the other"
+    )]
     fn holds(&self, point: Vector<f32>) -> bool {
-        let along = |axis: usize| self.low[axis] <= point[axis] && point[axis] <= self.high[axis];
-        along(0) && along(1) && along(2)
+        let along = |axis: usize| (self.low[axis] <= point[axis]) & (point[axis] <= self.high[axis]);
+        along(0) & along(1) & along(2)
     }
 
     /// At most the squared distance of a point.
@@ -213,7 +221,7 @@ impl Cells {
             excess: f64::INFINITY,
             numbers: [0.0; 4],
         };
-        self.walk(mesh, &mut search);
+        self.walk(mesh, &mut search, true);
         Place {
             code: search.code,
             numbers: search.numbers,
@@ -224,10 +232,10 @@ impl Cells {
     #[inline(always)]
     pub fn nearest<M: Mesh>(&self, mesh: &M, point: Vector<f64>) -> Place {
         let place = self.locate(mesh, point);
-        if place.code == OUTSIDE {
-            return place;
-        }
-        let path = path(place.code >> 3, place.code & 7, self.steps);
+        let is_inside = place.code != OUTSIDE;
+        // The first cell stands for none.
+        let code = if is_inside { place.code } else { 0 };
+        let path = path(code >> 3, code & 7, self.steps);
         let node = match Weights::largest(place.numbers) {
             0 => path[0],
             1 => path[1],
@@ -242,42 +250,8 @@ impl Cells {
             node,
             square: squared_distance(mesh.node(node), point),
         };
-        self.walk(mesh, &mut search);
-        Place::node(search.node)
-    }
-
-    /// Shows a search the boxes, largest first, and the cells of those that it enters.
-    #[inline(always)]
-    fn walk<M: Mesh, S: Search>(&self, mesh: &M, search: &mut S) {
-        let top = self.n_levels - 1;
-        let mut level = top;
-        let mut at = [0_u32; 3];
-        loop {
-            let here = mesh.level(level);
-            let is_there = at[0] < here.counts[0] && at[1] < here.counts[1] && at[2] < here.counts[2];
-            if is_there && search.enters(mesh.bounds(here.number(at))) {
-                if level > 0 {
-                    level -= 1;
-                    at = [2 * at[0], 2 * at[1], 2 * at[2]];
-                    continue;
-                }
-                search.visit(self.node(at));
-            }
-            // The next of the eight within the box above, or the one after that box.
-            while level < top && at[0] & at[1] & at[2] & 1 == 1 {
-                level += 1;
-                at = [at[0] >> 1, at[1] >> 1, at[2] >> 1];
-            }
-            if level == top {
-                return;
-            }
-            let next = ((at[0] & 1) | (at[1] & 1) << 1 | (at[2] & 1) << 2) + 1;
-            at = [
-                at[0] & !1 | next & 1,
-                at[1] & !1 | next >> 1 & 1,
-                at[2] & !1 | next >> 2,
-            ];
-        }
+        self.walk(mesh, &mut search, is_inside);
+        if is_inside { Place::node(search.node) } else { place }
     }
 }
 
@@ -285,12 +259,6 @@ impl Cells {
 fn squared_distance(a: Vector<f64>, b: Vector<f64>) -> f64 {
     let plane = add_squared_difference(add_squared_difference(0.0, a[0], b[0]), a[1], b[1]);
     add_squared_difference(plane, a[2], b[2])
-}
-
-/// What is looked for.
-trait Search {
-    fn enters(&self, bounds: Bounds) -> bool;
-    fn visit(&mut self, node: u32);
 }
 
 struct Tetrahedra<'a, M> {
@@ -310,9 +278,14 @@ impl<M: Mesh> Search for Tetrahedra<'_, M> {
     }
 
     #[inline(always)]
+    fn wants(&self, code: u32) -> bool {
+        self.excess > 0.0 || code < self.code
+    }
+
+    #[inline(always)]
     fn visit(&mut self, node: u32) {
         let mut number = 0;
-        while number < COUNT {
+        while number < COUNT && self.wants(node << 3 | number) {
             if is_needed(number, self.cells.n_axes)
                 && let Some(tetrahedron) = self.cells.tetrahedron(self.mesh, node, number)
             {
@@ -341,6 +314,11 @@ impl<M: Mesh> Search for NearestNode<'_, M> {
     #[inline(always)]
     fn enters(&self, bounds: Bounds) -> bool {
         !bounds.is_empty() && bounds.squared_distance(self.relative) <= self.square
+    }
+
+    #[inline(always)]
+    fn wants(&self, _: u32) -> bool {
+        true
     }
 
     #[inline(always)]

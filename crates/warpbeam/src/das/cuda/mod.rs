@@ -13,7 +13,7 @@ use self::geometry::{DeviceGeometry, Parameters};
 use self::matrix::{Form, MatrixKernels};
 use self::tune::Answers;
 use super::choice::{self, Choice};
-use super::order::order;
+use super::order::{order, order_on_device};
 use super::prepared::Prepared;
 use super::sample::Kernels;
 use super::split::{Footprint, Piece, pieces};
@@ -105,7 +105,14 @@ impl<T: Sample> CudaDas<T> {
         let n_voxels = prepared.n_voxels;
         let precision = prepared.precision;
         let geometry_bytes = parameters.voxel_bytes() * n_voxels as u64;
-        let mut order = order(&prepared);
+        // Half the memory stays for data and output.
+        let is_resident = budget(backend, memory_limit_bytes, 0).is_none_or(|budget| geometry_bytes <= budget / 2);
+        let stream = backend.stream()?;
+        let mut order = if is_resident {
+            order_on_device(cuda, &prepared, &stream)?
+        } else {
+            order(&prepared)
+        };
         let mut spread_samples = 0.0;
         if matches!(
             options.algorithm,
@@ -115,8 +122,6 @@ impl<T: Sample> CudaDas<T> {
             spread_samples = mean(&spreads);
             order = order.map(|order| widest_first(&order, window::MOST_VOXELS, &spreads));
         }
-        // Half the memory stays for data and output.
-        let is_resident = budget(backend, memory_limit_bytes, 0).is_none_or(|budget| geometry_bytes <= budget / 2);
         let geometry = if is_resident {
             let whole = DeviceGeometry::new(backend, &prepared, 0..n_voxels, order)?;
             Place::Resident(Box::new(whole))
@@ -136,7 +141,7 @@ impl<T: Sample> CudaDas<T> {
             workspace: Workspace::default(),
             memory_limit_bytes,
             n_voxels,
-            stream: backend.stream()?,
+            stream,
         };
         plan.matrix = plan.matrix_kernels(spread_samples);
         plan.refuse_what_there_is_not()?;

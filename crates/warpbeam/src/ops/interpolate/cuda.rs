@@ -2,29 +2,30 @@
 
 use super::grid::{NODES, bad_coordinate};
 use super::mesh::{Boxes, NUMBERS_PER_BOX, box_count, cells};
+use super::order;
 use super::plan::{Checking, Engine, InterpolationMethod, POINTS};
 use super::prepared::{InterpolationValue, PreparedPoints};
 use crate::device::{Cuda, Stream, Tensor};
-use crate::ops::contiguous_copy;
 use crate::{Error, Result};
 use cuda_std::Launch;
-use kernels::interpolate::THREADS;
 use kernels::interpolate::boxes::{
-    self, Check, NONE, interpolate_cell_boxes, interpolate_check, interpolate_merge_boxes,
+    self, Check, FIRST_BAD, IS_FLAT, NONE, Widen, interpolate_cell_boxes, interpolate_check, interpolate_merge_boxes,
+    interpolate_widen,
 };
 use kernels::interpolate::evaluate::{Evaluate, ITEMS_PER_BLOCK};
 use kernels::interpolate::locate::{
     AlongAxes, Points, ThroughBoxes, interpolate_along_axes, interpolate_nearest_through_boxes,
     interpolate_through_boxes,
 };
-use ndarray::{Array2, arr1};
+use kernels::interpolate::{REPORT, THREADS};
+use ndarray::{Array2, arr2};
 use std::sync::Arc;
 
 /// Blocks along y at most.
 const MOST_LAYERS: u32 = 65_535;
 
 /// A thread a piece of work, and `layers` of them along y.
-fn shape(count: u32, layers: u32) -> Launch {
+pub(super) fn shape(count: u32, layers: u32) -> Launch {
     Launch {
         grid: [count.div_ceil(THREADS), layers, 1],
         threads: THREADS,
@@ -32,25 +33,48 @@ fn shape(count: u32, layers: u32) -> Launch {
     }
 }
 
-/// Queues the search for coordinates that are no numbers.
-fn queue_check(cuda: &Cuda, coordinates: &Tensor<f64>, what: &'static str, stream: &Stream) -> Result<Tensor<u32>> {
-    let mut first_bad = Tensor::from_array(coordinates.backend(), &arr1(&[NONE]))?;
+/// Queues the copy of coordinates, up to 2³² of them, to double precision.
+pub(in crate::ops) fn queue_widening(
+    cuda: &Cuda,
+    coordinates: &Tensor<f32>,
+    wide: &mut Tensor<f64>,
+    stream: &Stream,
+) -> Result<()> {
+    let n_coordinates = coordinates.len() as u32;
+    let parameters = Widen {
+        coordinates: coordinates.global("the coordinates")?,
+        wide: wide.global_mut("the coordinates in double precision")?,
+        n_coordinates,
+    };
+    cuda.launch(&interpolate_widen, shape(n_coordinates, 1), parameters, stream)
+}
+
+/// Queues the search for coordinates that are no numbers, into a report.
+fn queue_check(
+    cuda: &Cuda,
+    coordinates: &Tensor<f64>,
+    report: &mut Tensor<u32>,
+    what: &'static str,
+    stream: &Stream,
+) -> Result<()> {
     let n_coordinates = coordinates.len() as u32;
     let parameters = Check {
         coordinates: coordinates.global(what)?,
-        first_bad: first_bad.global_mut("the first bad coordinate")?,
+        report: report.global_mut("the report")?,
         n_coordinates,
     };
-    cuda.launch(&interpolate_check, shape(n_coordinates, 1), parameters, stream)?;
-    Ok(first_bad)
+    cuda.launch(&interpolate_check, shape(n_coordinates, 1), parameters, stream)
 }
 
-/// Waits for what [`queue_check`] found, and refuses it.
-fn expect_none(first_bad: &Tensor<u32>, coordinates: &Tensor<f64>, what: &'static str) -> Result<()> {
-    let found = first_bad.to_array()?;
-    let Some(&first) = found.iter().find(|place| **place != NONE) else {
-        return Ok(());
-    };
+/// Waits for a report, the first row of a table, and refuses a coordinate that [`queue_check`] found.
+fn read(report: &Tensor<u32>, coordinates: &Tensor<f64>, what: &'static str) -> Result<Vec<u32>> {
+    let mut words = Array2::zeros((report.shape()[0], REPORT.len()));
+    report.copy_to_array(&mut words)?;
+    let report = words.row(0).to_vec();
+    let first = report[FIRST_BAD as usize];
+    if first == NONE {
+        return Ok(report);
+    }
     let mut rest = first as usize;
     let mut index = vec![0; coordinates.shape().len()];
     for (index, length) in index.iter_mut().zip(coordinates.shape()).rev() {
@@ -69,16 +93,17 @@ pub(super) fn boxes(
     stream: &Stream,
 ) -> Result<Boxes> {
     let backend = positions.backend().clone();
-    let first_bad = match checking {
-        Checking::OnDevice => Some(queue_check(cuda, &positions, NODES, stream)?),
-        Checking::Done => None,
-    };
     let (cells, levels) = cells(shape_of_nodes);
-    let table = Array2::from_shape_fn((levels.len(), 4), |(level, number)| match number {
-        0 => levels[level].first,
-        axis => levels[level].counts[axis - 1],
+    // What is reported goes where the levels are: each allocation and each copy is waited for.
+    let table = Array2::from_shape_fn((1 + levels.len(), 4), |(row, number)| match (row, number) {
+        (0, number) => REPORT[number],
+        (_, 0) => levels[row - 1].first,
+        (_, axis) => levels[row - 1].counts[axis - 1],
     });
-    let device_levels = Tensor::from_array(&backend, &table)?;
+    let mut device_levels = Tensor::from_array(&backend, &table)?;
+    if checking == Checking::OnDevice {
+        queue_check(cuda, &positions, &mut device_levels, NODES, stream)?;
+    }
     let mut bounds = Tensor::unset(&backend, &[box_count(&levels), NUMBERS_PER_BOX])?;
     for (number, &level) in levels.iter().enumerate() {
         let parameters = boxes::Boxes {
@@ -87,6 +112,7 @@ pub(super) fn boxes(
             below: levels[number.saturating_sub(1)],
             positions: positions.global(NODES)?,
             boxes: bounds.global_mut_as("the boxes")?,
+            report: device_levels.global_mut("the report")?,
         };
         let kernel = if number == 0 {
             interpolate_cell_boxes
@@ -96,12 +122,7 @@ pub(super) fn boxes(
         let count = level.counts.iter().product();
         cuda.launch(&kernel, shape(count, 1), parameters, stream)?;
     }
-    let top = bounds.view().sliced(0, bounds.shape()[0] - 1..bounds.shape()[0], 1)?;
-    let top = contiguous_copy(top, stream)?.to_array()?;
-    if let Some(first_bad) = first_bad {
-        expect_none(&first_bad, &positions, NODES)?;
-    }
-    if top[[0, 0]] > top[[0, 4]] {
+    if read(&device_levels, &positions, NODES)?[IS_FLAT as usize] != 0 {
         return Err(Error::FlatGrid {
             shape: shape_of_nodes.to_vec(),
         });
@@ -115,28 +136,30 @@ pub(super) fn boxes(
     })
 }
 
-/// Queues the search for points, and waits for it: what is found may be used on any stream.
+/// Finds points, and the order in which they are to be taken if it is not the caller's. Waits for both: what is found may be
+/// used on any stream.
 pub(super) fn locate(
     cuda: &Cuda,
     engine: &Engine,
-    method: InterpolationMethod,
+    (method, values): (InterpolationMethod, &[usize]),
     points: &Tensor<f64>,
     (codes, numbers): (&mut Tensor<u32>, &mut Tensor<f64>),
     checking: Checking,
     stream: &Stream,
-) -> Result<()> {
+) -> Result<Option<Tensor<u32>>> {
     let n_points = codes.len() as u32;
     if n_points == 0 {
-        return Ok(());
+        return Ok(None);
     }
-    let first_bad = match checking {
-        Checking::OnDevice => Some(queue_check(cuda, points, POINTS, stream)?),
-        Checking::Done => None,
-    };
+    let mut report = Tensor::from_array(points.backend(), &arr2(&[REPORT]))?;
+    if checking == Checking::OnDevice {
+        queue_check(cuda, points, &mut report, POINTS, stream)?;
+    }
     let launch = shape(n_points, 1);
     let targets = Points {
         points: points.global(POINTS)?,
         codes: codes.global_mut("the places")?,
+        has_numbers: u32::from(!numbers.is_empty()),
         numbers: numbers.global_mut_as("the weights")?,
         n_points,
     };
@@ -164,10 +187,19 @@ pub(super) fn locate(
             cuda.launch(&kernel, launch, parameters, stream)?;
         }
     }
-    match first_bad {
-        Some(first_bad) => expect_none(&first_bad, points, POINTS),
-        None => stream.synchronize(),
+    let is_considered = order::is_considered(method, codes.len());
+    if is_considered {
+        order::queue_jumps(cuda, codes, values, &mut report, stream)?;
     }
+    let report = read(&report, points, POINTS)?;
+    if !is_considered {
+        return Ok(None);
+    }
+    let order = order::order(cuda, codes, values.iter().product(), &report, stream)?;
+    if order.is_some() {
+        stream.synchronize()?;
+    }
+    Ok(order)
 }
 
 /// Queues values at points; shapes were checked.
@@ -197,12 +229,14 @@ pub(super) fn evaluate<T: InterpolationValue>(
         values: values.global("the values at the grid's nodes")?,
         codes: points.codes.global("the places")?,
         numbers: points.numbers.global_as("the weights")?,
+        order: points.order.global("the order of the points")?,
         output: output.global_mut("the output")?,
         n_nodes: points.n_nodes() as u64,
         fill,
         n_points: n_points as u32,
         n_items,
         items_per_block,
+        is_ordered: u32::from(!points.order.is_empty()),
         steps: points.steps,
     };
     let kernel = match points.method {

@@ -53,7 +53,7 @@ pub(super) struct Boxes {
     /// `(box, 8)`.
     pub(super) bounds: Tensor<f32>,
     pub(super) levels: Vec<Level>,
-    /// `(level, 4)`: first box and boxes along each axis.
+    /// `(1 + level, 4)`: what was reported when they were made, and then first box and boxes along each axis.
     #[cfg(feature = "cuda")]
     pub(super) device_levels: Tensor<u32>,
 }
@@ -135,5 +135,9 @@ impl Mesh for HostMesh<'_> {
 
     fn level(&self, level: u32) -> Level {
         self.levels[level as usize]
+    }
+
+    fn any(&self, is_found: bool) -> bool {
+        is_found
     }
 }

@@ -5,10 +5,14 @@ mod cpu;
 mod cuda;
 mod grid;
 mod mesh;
+#[cfg(feature = "cuda")]
+mod order;
 mod plan;
 mod prepared;
 mod sector;
 
+#[cfg(feature = "cuda")]
+pub(super) use cuda::queue_widening;
 pub use grid::InterpolationGrid;
 pub use plan::{InterpolationMethod, Interpolator};
 pub use prepared::{InterpolationValue, PreparedPoints};

@@ -7,6 +7,7 @@ use super::grid::{Axes, Form, InterpolationGrid, NODES, expect_coordinates, expe
 use super::mesh::Boxes;
 use super::prepared::PreparedPoints;
 use crate::device::{Backend, Stream, Tensor};
+use crate::ops::Coordinate;
 use crate::{Error, Result};
 use ndarray::{ArrayRef, Dimension};
 use wavefield::geometry::Vector;
@@ -28,12 +29,12 @@ pub enum InterpolationMethod {
 /// | what | shape |
 /// |---|---|
 /// | values | `(batch, z, y, x)`, or without batch; for sectors as [`InterpolationGrid::sector`] says |
-/// | points | `(.., 3)`: x, y, z in the grid's unit of length |
+/// | points | `(.., 3)`: x, y, z in the grid's unit of length, in single or double precision |
 /// | result | `(batch, ..)`, or without batch |
 ///
 /// Points up to 10⁻⁶ of a cell outside of the grid belong to it and get what is at its edge; what is further outside gets
 /// the value to fill with, and so does what lies beside a grid that is a surface or a line. Points are found in double
-/// precision, at any size of cells: a point on a node gets its value exactly, and a function that is linear in the
+/// precision, whatever theirs, at any size of cells: a point on a node gets its value exactly, and a function that is linear in the
 /// coordinates is interpolated to within the rounding of coordinates and values. Cells that are flat, such as those of
 /// nodes that coincide, hold no point, and nodes that coincide should have one value; of cells that overlap, the one with the
 /// least index counts. A node's value reaches
@@ -118,7 +119,11 @@ impl Interpolator {
     ///
     /// As there and for [`Interpolator::new`]; [`Error::WrongBackend`] for a stream from elsewhere, and
     /// [`DeviceError`](crate::DeviceError) for a tensor that is not contiguous.
-    pub fn from_tensor(positions: Tensor<f64>, method: InterpolationMethod, stream: &Stream) -> Result<Self> {
+    pub fn from_tensor<P: Coordinate>(
+        positions: Tensor<P>,
+        method: InterpolationMethod,
+        stream: &Stream,
+    ) -> Result<Self> {
         range!("interpolation plan");
         let backend = positions.backend().clone();
         backend.expect("the stream", stream.backend())?;
@@ -133,6 +138,7 @@ impl Interpolator {
         expect_nodes(&shape)?;
         expect_any_cells(method)?;
         positions.expect_contiguous(NODES)?;
+        let positions = P::double_tensor(positions, stream)?;
         #[cfg(feature = "cuda")]
         if let Some(cuda) = backend.as_cuda() {
             let engine = Engine::Boxes(cuda::boxes(cuda, positions, shape, Checking::OnDevice, stream)?);
@@ -170,11 +176,12 @@ impl Interpolator {
     /// [`Error::WrongAxes`] for a last axis that is not 3; [`Error::NotFinite`] with the first coordinate that is not finite;
     /// [`Error::OutOfRange`] for coordinates beyond 10³⁰ and 2³⁰ points or more; [`Error::OutOfMemory`], and what the device
     /// reports.
-    pub fn prepare<D: Dimension>(&self, points: &ArrayRef<f64, D>) -> Result<PreparedPoints> {
+    pub fn prepare<P: Coordinate, D: Dimension>(&self, points: &ArrayRef<P, D>) -> Result<PreparedPoints> {
         range!("interpolation points");
         let shape = expect_points(points.shape())?;
-        expect_coordinates(POINTS, points)?;
-        let points = Tensor::from_array(&self.backend, points)?;
+        let points = P::doubles(points);
+        expect_coordinates(POINTS, &points)?;
+        let points = Tensor::from_array(&self.backend, &points)?;
         self.found(&points, shape, Checking::Done, &self.backend.stream()?)
     }
 
@@ -184,16 +191,18 @@ impl Interpolator {
     ///
     /// As there; [`Error::WrongBackend`] for a tensor or stream from elsewhere, and [`DeviceError`](crate::DeviceError) for a
     /// tensor that is not contiguous.
-    pub fn prepare_tensor(&self, points: &Tensor<f64>, stream: &Stream) -> Result<PreparedPoints> {
+    pub fn prepare_tensor<P: Coordinate>(&self, points: &Tensor<P>, stream: &Stream) -> Result<PreparedPoints> {
         range!("interpolation points");
         let shape = expect_points(points.shape())?;
         self.backend.expect(POINTS, points.backend())?;
         self.backend.expect("the stream", stream.backend())?;
         points.expect_contiguous(POINTS)?;
-        if !self.backend.is_cuda() {
-            expect_coordinates(POINTS, &points.view().host(POINTS)?)?;
-        }
-        self.found(points, shape, Checking::OnDevice, stream)
+        P::with_doubles(points, stream, |points| {
+            if !self.backend.is_cuda() {
+                expect_coordinates(POINTS, &points.view().host(POINTS)?)?;
+            }
+            self.found(points, shape, Checking::OnDevice, stream)
+        })
     }
 
     /// Finds points; on a device they may have to be checked.
@@ -207,13 +216,24 @@ impl Interpolator {
     ) -> Result<PreparedPoints> {
         let count: usize = shape.iter().product();
         let mut codes = Tensor::unset(&self.backend, &[count])?;
-        let mut numbers = Tensor::unset(&self.backend, &[count, 4])?;
         #[cfg(feature = "cuda")]
         if let Some(cuda) = self.backend.as_cuda() {
-            let targets = (&mut codes, &mut numbers);
-            cuda::locate(cuda, &self.engine, self.method, points, targets, checking, stream)?;
-            return Ok(self.prepared(shape, codes, numbers));
+            // A node's place needs no numbers.
+            let with_numbers = if self.method == InterpolationMethod::Nearest {
+                0
+            } else {
+                count
+            };
+            let mut numbers = Tensor::unset(&self.backend, &[with_numbers, 4])?;
+            let (grid, targets) = ((self.method, &self.shape[..]), (&mut codes, &mut numbers));
+            let order = cuda::locate(cuda, &self.engine, grid, points, targets, checking, stream)?;
+            let mut prepared = self.prepared(shape, codes, numbers)?;
+            if let Some(order) = order {
+                prepared.order = order;
+            }
+            return Ok(prepared);
         }
+        let mut numbers = Tensor::unset(&self.backend, &[count, 4])?;
         let from = points.host_slice(POINTS)?;
         let (to, weights) = (
             codes.host_slice_mut("the places")?,
@@ -236,11 +256,11 @@ impl Interpolator {
                 });
             }
         }
-        Ok(self.prepared(shape, codes, numbers))
+        self.prepared(shape, codes, numbers)
     }
 
-    fn prepared(&self, shape: &[usize], codes: Tensor<u32>, numbers: Tensor<f64>) -> PreparedPoints {
-        PreparedPoints {
+    fn prepared(&self, shape: &[usize], codes: Tensor<u32>, numbers: Tensor<f64>) -> Result<PreparedPoints> {
+        Ok(PreparedPoints {
             backend: self.backend.clone(),
             shape: shape.to_vec(),
             values: self.shape.clone(),
@@ -251,7 +271,9 @@ impl Interpolator {
             },
             codes,
             numbers,
-        }
+            #[cfg(feature = "cuda")]
+            order: Tensor::unset(&self.backend, &[0])?,
+        })
     }
 }
 

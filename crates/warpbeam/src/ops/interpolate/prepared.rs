@@ -44,8 +44,11 @@ pub struct PreparedPoints {
     pub(super) method: InterpolationMethod,
     pub(super) steps: [u32; 3],
     pub(super) codes: Tensor<u32>,
-    /// `(point, 4)`.
+    /// `(point, 4)`; on a device nothing for the nearest node.
     pub(super) numbers: Tensor<f64>,
+    /// `(point,)`: which point a device takes when; nothing for the caller's order.
+    #[cfg(feature = "cuda")]
+    pub(super) order: Tensor<u32>,
 }
 
 /// What values are called in errors.

@@ -1,0 +1,97 @@
+//! Whether neighbouring points are in neighbouring cells, and keys by which they are sorted where they are not.
+
+use super::{THREADS, number};
+use cuda_std::{Global, GlobalMut, Parameters, Resources, atomic, thread, warp};
+use wavefield::interpolation::OUTSIDE;
+
+/// Cells along each axis between neighbours at most; further is a jump.
+const NEAR: u32 = 2;
+
+/// Where in a report the number of jumps is added up.
+pub const N_JUMPS: u64 = 1;
+
+/// Where in a report the number of points in the grid is added up.
+pub const N_INSIDE: u64 = 2;
+
+/// The parameters of the count of jumps.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Jumps {
+    /// `(point,)`: the places' codes.
+    pub codes: Global<u32>,
+    /// What is counted is added to [`N_JUMPS`] and [`N_INSIDE`].
+    pub report: GlobalMut<u32>,
+    /// Points.
+    pub n_points: u32,
+    /// Nodes along the fastest axis and along the next one.
+    pub row: [u32; 2],
+}
+
+/// The parameters of the keys.
+#[repr(C)]
+#[derive(Clone, Copy)]
+pub struct Keys {
+    /// `(point,)`: the places' codes.
+    pub codes: Global<u32>,
+    /// `(point,)`: the place's node, and behind all of them what is outside.
+    pub keys: GlobalMut<u32>,
+    /// Points.
+    pub n_points: u32,
+    /// Nodes.
+    pub n_nodes: u32,
+}
+
+// SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
+unsafe impl Parameters for Jumps {}
+// SAFETY: as above.
+unsafe impl Parameters for Keys {}
+
+/// Where along three axes a place's node is.
+#[inline(always)]
+fn position(code: u32, [n_x, n_y]: [u32; 2]) -> [u32; 3] {
+    let node = code >> 3;
+    let rest = node / n_x;
+    [node % n_x, rest % n_y, rest / n_y]
+}
+
+cuda_std::kernels! {
+    /// Counts points in the grid, and those of them that are in no cell near that of the point before.
+    interpolate_jumps(p: Jumps),
+    threads THREADS, blocks 1,
+    resources Resources { registers: 32, barriers: 0, warp_operations: 2, matrix_operations: 0 },
+    {
+        let number = number();
+        let is_there = number < p.n_points;
+        // SAFETY: points' numbers; all lanes vote; words that only atomic operations touch.
+        unsafe {
+            let code = p.codes.load(u64::from(number.min(p.n_points - 1)));
+            let before = p.codes.load(u64::from(number.min(p.n_points - 1).max(1) - 1));
+            let (here, there) = (position(code, p.row), position(before, p.row));
+            let mut is_near = before != OUTSIDE;
+            cuda_std::unroll!(AXIS in [0, 1, 2] {
+                is_near &= here[AXIS].abs_diff(there[AXIS]) <= NEAR;
+            });
+            let is_inside = is_there && code != OUTSIDE;
+            let inside = warp::ballot(is_inside);
+            let jumps = warp::ballot(is_inside && !is_near);
+            if thread::lane() == 0 && inside != 0 {
+                atomic::add(p.report, N_JUMPS, jumps.count_ones());
+                atomic::add(p.report, N_INSIDE, inside.count_ones());
+            }
+        }
+    }
+
+    /// Keys of points.
+    interpolate_keys(p: Keys),
+    threads THREADS, blocks 1,
+    resources Resources { registers: 16, barriers: 0, warp_operations: 0, matrix_operations: 0 },
+    {
+        let number = u64::from(number());
+        // SAFETY: a point's number, and its key, which is this thread's alone.
+        unsafe {
+            if number < u64::from(p.n_points) {
+                p.keys.store(number, (p.codes.load(number) >> 3).min(p.n_nodes));
+            }
+        }
+    }
+}
