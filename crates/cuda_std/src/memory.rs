@@ -60,6 +60,11 @@ impl<T: Element> Global<T> {
         }
     }
 
+    /// How many elements there are.
+    pub const fn length(self) -> u64 {
+        self.length
+    }
+
     /// The slice from element `start` on.
     ///
     /// # Safety

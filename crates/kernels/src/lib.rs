@@ -28,6 +28,8 @@ pub const FAMILIES: &[&[KernelInfo]] = &[
     das::permute_rows::KERNELS,
     das::scale::KERNELS,
     copy::flat::KERNELS,
+    copy::shifted::KERNELS,
+    copy::boxes::KERNELS,
     copy::tiles::KERNELS,
     copy::pairs::KERNELS,
     index::KERNELS,

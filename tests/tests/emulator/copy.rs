@@ -8,7 +8,7 @@ use half::f16;
 use integration_tests::random::rng;
 use kernels::copy::convert::Conversion;
 use kernels::copy::plan::{Arrangement, Part, Way, plan};
-use kernels::copy::{pairs, tiles};
+use kernels::copy::{boxes, pairs, shifted, tiles};
 
 /// Strides and the place of position 0 in memory that holds nothing below it.
 struct Strided {
@@ -100,10 +100,6 @@ fn launch_part<U: tiles::Unit>(
     targets: Option<Global<i32>>,
 ) -> Report {
     match part.way() {
-        Way::Flat => {
-            let launch = part.flat::<U, U>(input.global_as(), output.global_mut_as(), sources, targets);
-            run(&U::flat_kernel(), launch)
-        }
         Way::Tiles => {
             let launch = part.tiles::<U, U>(input.global_as(), output.global_mut_as());
             run(&U::tiles_kernel(), launch)
@@ -112,7 +108,27 @@ fn launch_part<U: tiles::Unit>(
             &pairs::copy_pairs,
             part.pairs(input.global_as(), output.global_mut_as()),
         ),
+        _ => {
+            let launch = part.flat::<U, U>(input.global_as(), output.global_mut_as(), sources, targets);
+            run(&U::flat_kernel(), launch)
+        }
     }
+}
+
+/// As [`launch_part`], for kernels of units that are less than a vector; the input from byte `lead` of the memory on.
+fn launch_narrow<U: shifted::Unit + boxes::Unit>(
+    part: &Part,
+    (input, lead): (&Buffer<u8>, usize),
+    output: &Buffer<u8>,
+    sources: Option<Global<i32>>,
+    targets: Option<Global<i32>>,
+) -> Report {
+    let input = input.global_from(lead);
+    if part.way() == Way::Boxes {
+        return run(&U::boxes_kernel(), part.boxes::<U>(input, output.global_mut_as()));
+    }
+    let launch = part.shifted::<U>(input, output.global_mut_as(), sources, targets);
+    run(&U::shifted_kernel(), launch)
 }
 
 /// Launches parts of elements of so many bytes; what the output then holds, and the reports.
@@ -126,6 +142,14 @@ pub(crate) fn launch_all(
 ) -> (Vec<u8>, Vec<(Way, Report)>) {
     let (input, output) = (Buffer::new(input), Buffer::new(output));
     let reports = parts.iter().map(|part| {
+        if matches!(part.way(), Way::Shifted | Way::Boxes) {
+            let launch = match part.elements * bytes {
+                2 => launch_narrow::<u16>,
+                4 => launch_narrow::<u32>,
+                _ => launch_narrow::<[u32; 2]>,
+            };
+            return (part.way(), launch(part, (&input, 0), &output, sources, targets));
+        }
         let launch = match part.elements * bytes {
             2 => launch_part::<u16>,
             4 => launch_part::<u32>,
@@ -138,6 +162,25 @@ pub(crate) fn launch_all(
     (output.to_vec(), reports)
 }
 
+/// What copies elements of so many bytes to a dense array.
+fn arrangement(bytes: usize, strided: &Strided) -> Arrangement {
+    Arrangement {
+        element_bytes: bytes,
+        output_element_bytes: bytes,
+        takes_pairs: bytes == 2,
+        only_moves: true,
+        most_elements: 16 / bytes,
+        shape: strided.shape.clone(),
+        input_strides: strided.strides.clone(),
+        output_strides: row_major(&strided.shape),
+        input_address: 256,
+        output_address: 512,
+        input_origin: strided.origin,
+        output_origin: 0,
+        looked_up: None,
+    }
+}
+
 /// Copies to a dense array and compares every element; the reports of the launches.
 fn check(bytes: usize, strided: &Strided) -> Vec<(Way, Report)> {
     let what = format!(
@@ -148,20 +191,7 @@ fn check(bytes: usize, strided: &Strided) -> Vec<(Way, Report)> {
         .map(|at| (at ^ at >> 8 ^ at >> 5) as u8)
         .collect();
     let count: usize = strided.shape.iter().product();
-    let parts = plan(&Arrangement {
-        element_bytes: bytes,
-        output_element_bytes: bytes,
-        takes_pairs: bytes == 2,
-        most_elements: 16 / bytes,
-        shape: strided.shape.clone(),
-        input_strides: strided.strides.clone(),
-        output_strides: row_major(&strided.shape),
-        input_address: 256,
-        output_address: 512,
-        input_origin: strided.origin,
-        output_origin: 0,
-        looked_up: None,
-    });
+    let parts = plan(&arrangement(bytes, strided));
     let (output, reports) = launch_all(bytes, &parts, &input, &vec![0xa5; count * bytes], None, None);
     for number in 0..count {
         let place = strided.place(number) * bytes;
@@ -256,6 +286,111 @@ fn short_axes() {
     }
 }
 
+/// Rows that begin and end at any place of a vector, in the input, the output and the memory around.
+#[test]
+fn long_rows_anywhere() {
+    let mut rng = rng();
+    for bytes in [2, 4, 8] {
+        for _ in 0..12 {
+            let least = 128 / bytes;
+            let shape = [
+                rng.usize(2..=5),
+                rng.usize(2..=9),
+                2 * rng.usize(least / 2..2 * least) + 1,
+            ];
+            let order = [[0, 1, 2], [1, 0, 2]][rng.usize(..2)];
+            let strided = Strided::new(&shape, dense(&shape, &order, rng.usize(1..4)), rng.usize(..8));
+            // The slice begins that far behind a vector.
+            let lead = rng.usize(..16 / bytes) * bytes;
+            let memory: Vec<u8> = std::iter::repeat_with(|| rng.u8(..))
+                .take(lead + strided.length * bytes)
+                .collect();
+            let count: usize = shape.iter().product();
+            let parts = plan(&Arrangement {
+                input_address: 256 + lead,
+                ..arrangement(bytes, &strided)
+            });
+            let (input, output) = (Buffer::new(&memory), Buffer::filled(0xa5_u8, count * bytes));
+            for part in &parts {
+                assert_eq!(
+                    (part.way(), part.elements),
+                    (Way::Shifted, 1),
+                    "{bytes} bytes, {shape:?}"
+                );
+                let launch = match bytes {
+                    2 => launch_narrow::<u16>,
+                    4 => launch_narrow::<u32>,
+                    _ => launch_narrow::<[u32; 2]>,
+                };
+                let report = launch(part, (&input, lead), &output, None, None);
+                let loads = report
+                    .sites
+                    .iter()
+                    .filter(|site| site.instruction == Instruction::GlobalLoad);
+                let wide = loads.filter(|site| site.bytes_per_lane == 16);
+                let narrow: u64 =
+                    report.traffic(Instruction::GlobalLoad).bytes - wide.map(|site| site.traffic.bytes).sum::<u64>();
+                assert!(
+                    narrow <= 64,
+                    "{narrow} bytes unit by unit: more than two vectors at either end of the slice"
+                );
+            }
+            let output = output.to_vec();
+            for number in 0..count {
+                let place = lead + strided.place(number) * bytes;
+                assert_eq!(
+                    output[number * bytes..][..bytes],
+                    memory[place..][..bytes],
+                    "{bytes} bytes, shape {shape:?}, strides {:?}, lead {lead}: element {number}",
+                    strided.strides
+                );
+            }
+        }
+    }
+}
+
+/// Boxes: whole ones and those at the ends of axes, one cut axis and two, more than a block has at a time.
+#[test]
+fn boxes_of_short_axes() {
+    for bytes in [2, 4, 8] {
+        for (shape, order, is_whole) in [
+            (vec![6144, 3], vec![1, 0], true),
+            (vec![3, 6144], vec![1, 0], true),
+            (vec![3, 96, 96], vec![2, 1, 0], true),
+            (vec![3, 100, 71], vec![2, 1, 0], false),
+            (vec![5, 333, 7], vec![1, 2, 0], false),
+            (vec![2, 2000, 5], vec![2, 0, 1], false),
+            (vec![700, 2, 3, 4], vec![3, 1, 2, 0], false),
+            (vec![4, 40_000], vec![1, 0], false),
+        ] {
+            let reports = check(bytes, &Strided::new(&shape, dense(&shape, &order, 0), 0));
+            let ways: Vec<_> = reports.iter().map(|(way, _)| *way).collect();
+            assert_eq!(ways, [Way::Boxes], "{bytes} bytes, {shape:?}");
+            if !is_whole {
+                continue;
+            }
+            for instruction in [Instruction::GlobalLoad, Instruction::GlobalStore] {
+                let traffic = traffic(&reports, instruction);
+                println!("{bytes} bytes, {shape:?}: {instruction:?} {traffic:?}");
+                assert!(
+                    10 * traffic.bytes >= 9 * 32 * traffic.sectors,
+                    "{bytes} bytes, {shape:?}"
+                );
+            }
+            // Thirds of a row of banks are whole numbers for words; halves and pairs of words meet at their ends.
+            let of_request = if bytes == 4 { 0 } else { 2 };
+            for instruction in [Instruction::SharedLoad, Instruction::SharedStore] {
+                let traffic = traffic(&reports, instruction);
+                println!("{bytes} bytes, {shape:?}: {instruction:?} {traffic:?}");
+                assert!(
+                    traffic.bank_conflicts <= of_request * traffic.requests,
+                    "{bytes} bytes, {shape:?}"
+                );
+            }
+        }
+    }
+}
+
 /// What is aligned moves 16 bytes at a time, also with gaps between rows.
 #[test]
 fn rows_move_in_wide_units() {
@@ -265,8 +400,9 @@ fn rows_move_in_wide_units() {
         (2, 2, 4),
         (2, 1, 2),
         (4, 4, 16),
-        (4, 3, 4),
-        (8, 1, 8),
+        // Long rows do so wherever they begin.
+        (4, 3, 16),
+        (8, 1, 16),
         (16, 1, 16),
     ] {
         let shape = [9, 32];
@@ -311,6 +447,7 @@ where
             element_bytes: size_of::<I>(),
             output_element_bytes: size_of::<O>(),
             takes_pairs: I::pairs_kernel().is_some(),
+            only_moves: false,
             most_elements,
             shape: strided.shape.clone(),
             input_strides: strided.strides.clone(),

@@ -14,6 +14,7 @@ fn arrangement(bytes: usize, shape: [usize; 3], input: [isize; 3], output: [isiz
         element_bytes: bytes,
         output_element_bytes: bytes,
         takes_pairs: false,
+        only_moves: true,
         most_elements: 16 / bytes,
         shape: shape.to_vec(),
         input_strides: input.to_vec(),
@@ -30,7 +31,7 @@ fn arrangement(bytes: usize, shape: [usize; 3], input: [isize; 3], output: [isiz
 fn rows_are_gathered_and_scattered() {
     let mut rng = rng();
     for bytes in [2, 4, 8, 16] {
-        for (outer, rows, inner) in [(3, 40, 1), (2, 9, 33), (1, 70, 32), (5, 4, 6)] {
+        for (outer, rows, inner) in [(3, 40, 1), (2, 9, 33), (1, 70, 32), (5, 4, 6), (2, 9, 101)] {
             let count = 2 * rows + 1;
             let places: Vec<i32> = (0..count).map(|_| rng.usize(..rows) as i32).collect();
             let memory: Vec<u8> = std::iter::repeat_with(|| rng.u8(..))

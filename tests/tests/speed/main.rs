@@ -212,10 +212,18 @@ mod gpu_device {
         bench.rows::<f32>(1024, 4);
         bench.rows::<Complex<f32>>(96, 2);
         bench.rows::<Complex<f64>>(33, 1);
+        // Rows that begin and end anywhere; short axes, as of positions.
+        bench.rows::<f32>(1001, 3);
+        bench.rows::<f16>(1001, 1);
+        bench.transpose::<f32>(&[300, 4, 300, 333], &[2, 1, 0, 3]);
+        bench.transpose::<f32>(&[1 << 25, 3], &[1, 0]);
+        bench.transpose::<f32>(&[3, 1 << 25], &[1, 0]);
+        bench.transpose::<f32>(&[3, 5000, 5000], &[2, 1, 0]);
         bench.gather::<f16>(512);
         bench.gather::<f32>(256);
         bench.gather::<Complex<f32>>(1 << 18);
         bench.gather::<Complex<f64>>(64);
+        bench.gather::<f32>(1001);
         // Channel data (batch, channel, transmit, sample) with the batch innermost, and as they are.
         let channel_data = [64, 512, 2, 2048];
         bench.convert::<i16, f32>(&channel_data, &[1, 2, 3, 0]);
@@ -260,7 +268,7 @@ mod gpu_device {
         );
     }
 
-    /// Short and odd sides, rows that are not aligned: what there is no wide access for.
+    /// Short and odd sides and rows, and units of 2 bytes one by one: what there is no wide access for.
     #[test]
     #[ignore = "needs a GPU: run with --include-ignored where there is one"]
     fn odd_shapes_stay_within_a_seventh() {
@@ -269,15 +277,11 @@ mod gpu_device {
         bench.transpose::<f16>(&[16_383, 16_385], &[1, 0]);
         bench.transpose::<f16>(&[64, 64, 64, 1000], &[3, 2, 1, 0]);
         bench.transpose::<f32>(&[128, 1000, 1001], &[2, 0, 1]);
-        bench.transpose::<f32>(&[1 << 25, 3], &[1, 0]);
-        bench.transpose::<f32>(&[300, 4, 300, 333], &[2, 1, 0, 3]);
-        bench.rows::<f32>(1001, 3);
-        bench.transpose::<f32>(&[3, 1 << 25], &[1, 0]);
         bench.transpose::<f32>(&[1 << 22, 16], &[1, 0]);
         bench.transpose::<f32>(&[16, 1 << 22], &[1, 0]);
-        bench.transpose::<f32>(&[3, 5000, 5000], &[2, 1, 0]);
-        bench.rows::<f16>(1001, 1);
         bench.rows::<f16>(7, 1);
+        bench.transpose::<f16>(&[1 << 26, 3], &[1, 0]);
+        bench.transpose::<f64>(&[3, 1 << 24], &[1, 0]);
         bench.gather::<f32>(64);
         bench.gather::<f32>(3);
         bench.assert_fast_enough();

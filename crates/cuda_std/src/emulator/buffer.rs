@@ -105,6 +105,17 @@ impl<T: Element> Buffer<T> {
         unsafe { Global::new(self.pointer(), self.length as u64) }
     }
 
+    /// The elements from `start` on as those of another type, to read; such an address is aligned no more than it has to be.
+    ///
+    /// # Panics
+    ///
+    /// For an address that is not aligned to the other type, or behind the elements.
+    pub fn global_from<U: Element>(&self, start: usize) -> Global<U> {
+        assert!(start <= self.length && (start * size_of::<T>()).is_multiple_of(size_of::<U>()));
+        // SAFETY: in range and aligned.
+        unsafe { self.global().from(start as u64).cast() }
+    }
+
     /// All elements, to write.
     pub fn global_mut(&self) -> GlobalMut<T> {
         // SAFETY: the memory is aligned and always there, and all accesses to it are atomic.

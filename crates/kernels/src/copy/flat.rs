@@ -74,25 +74,21 @@ unsafe fn look_up<const UNITS: usize>(places: Global<i32>, has: u32, first: u32,
     }
 }
 
-/// The kernel's body, with `UNITS` units a thread.
+/// Where in the input and the output positions lie, of the axes from the `FIRST` on.
 ///
 /// # Safety
 ///
-/// The slices hold what origins, strides and lengths say, looked-up positions included; no two positions have one place in
-/// the output; a block of the grid for every [`THREADS`] · `UNITS` units.
+/// `rest` numbers positions; what is looked up has a place for each.
 #[inline(always)]
 #[allow(unused_assignments, reason = "after the last axis nothing is left of a position")]
-unsafe fn flat<I: Element + Default + Convert<O>, O: Element, const UNITS: usize>(p: Flat<I, O>) {
-    let first = thread::block_idx_x() * (THREADS * UNITS as u32) + thread::thread_idx_x();
-    let mut rest = [0; UNITS];
+pub(super) unsafe fn places<I, O, const UNITS: usize, const FIRST: usize>(
+    p: &Flat<I, O>,
+    mut rest: [u32; UNITS],
+) -> ([i64; UNITS], [i64; UNITS]) {
     let mut from = [p.input_origin; UNITS];
     let mut to = [p.output_origin; UNITS];
-    cuda_std::unroll!(UNIT in 0..UNITS {
-        // What is beyond the last unit goes the last one's way, and is not stored.
-        rest[UNIT] = (first + UNIT as u32 * THREADS).min(p.n_units - 1);
-    });
     cuda_std::unroll!(AXIS in [0, 1, 2, 3, 4, 5, 6, 7, 8] {
-        if (AXIS as u32) < p.n_axes {
+        if AXIS + 1 > FIRST && (AXIS as u32) < p.n_axes {
             let axis = p.axes[AXIS];
             let mut positions = rest;
             if (AXIS as u32) + 1 < p.n_axes {
@@ -119,6 +115,25 @@ unsafe fn flat<I: Element + Default + Convert<O>, O: Element, const UNITS: usize
             });
         }
     });
+    (from, to)
+}
+
+/// The kernel's body, with `UNITS` units a thread.
+///
+/// # Safety
+///
+/// The slices hold what origins, strides and lengths say, looked-up positions included; no two positions have one place in
+/// the output; a block of the grid for every [`THREADS`] · `UNITS` units.
+#[inline(always)]
+unsafe fn flat<I: Element + Default + Convert<O>, O: Element, const UNITS: usize>(p: Flat<I, O>) {
+    let first = thread::block_idx_x() * (THREADS * UNITS as u32) + thread::thread_idx_x();
+    let mut rest = [0; UNITS];
+    cuda_std::unroll!(UNIT in 0..UNITS {
+        // What is beyond the last unit goes the last one's way, and is not stored.
+        rest[UNIT] = (first + UNIT as u32 * THREADS).min(p.n_units - 1);
+    });
+    // SAFETY: positions of the launch.
+    let (from, to) = unsafe { places::<I, O, UNITS, 0>(&p, rest) };
     let mut values = [I::default(); UNITS];
     cuda_std::unroll!(UNIT in 0..UNITS {
         // SAFETY: a unit's place in the input.

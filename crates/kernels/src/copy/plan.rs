@@ -1,8 +1,12 @@
 //! From shapes and strides to launches: axes are joined, cut and ordered so that both sides are touched in long pieces.
 
+mod boxes;
+mod shifted;
+
 use super::axes::{Axis, Divisor, MOST_AXES, UNITS_BELOW};
 use super::flat::{Flat, NO_AXIS};
 use super::pairs;
+use super::shifted::VECTOR_BYTES;
 use super::tiles::{MOST_OTHERS, Side, Tiles};
 use crate::index::Sum;
 use cuda_std::{Element, Global, GlobalMut, Launch};
@@ -25,6 +29,8 @@ pub struct Arrangement {
     pub output_element_bytes: usize,
     /// Whether there is a kernel for two by two, of 2 bytes on both sides.
     pub takes_pairs: bool,
+    /// Whether elements stay what they are: some kernels do nothing else.
+    pub only_moves: bool,
     /// Elements of a unit at most: as many as kernels take at once.
     pub most_elements: usize,
     /// Length of every axis, none of them 0.
@@ -64,6 +70,8 @@ pub struct Part {
     axes: Vec<Planned>,
     input_origin: i64,
     output_origin: i64,
+    /// Bytes of the slice to read before its first whole vector.
+    input_lead_bytes: usize,
     /// Added to positions before they are looked up.
     first: u64,
 }
@@ -73,6 +81,10 @@ pub struct Part {
 pub enum Way {
     /// [`super::flat`].
     Flat,
+    /// [`super::shifted`].
+    Shifted,
+    /// [`super::boxes`].
+    Boxes,
     /// [`super::tiles`].
     Tiles,
     /// [`super::pairs`].
@@ -90,6 +102,7 @@ pub fn plan(arrangement: &Arrangement) -> Vec<Part> {
         axes: joined(arrangement),
         input_origin: arrangement.input_origin as i64,
         output_origin: arrangement.output_origin as i64,
+        input_lead_bytes: arrangement.input_address.next_multiple_of(VECTOR_BYTES) - arrangement.input_address,
         first: 0,
     };
     let mut parts = Vec::new();
@@ -246,6 +259,11 @@ impl Part {
 
     /// Chooses kernels and the order of axes.
     fn order(mut self, arrangement: &Arrangement, parts: &mut Vec<Self>) {
+        if self.has_long_rows(arrangement) {
+            self.way = Way::Shifted;
+            parts.push(self);
+            return;
+        }
         let Some(fastest) = self.fastest_of_input().filter(|_| arrangement.looked_up.is_none()) else {
             parts.push(self);
             return;
@@ -259,6 +277,12 @@ impl Part {
             } else {
                 Way::Tiles
             };
+            parts.push(self);
+            return;
+        }
+        let unit_bytes = self.elements * arrangement.element_bytes;
+        if arrangement.only_moves && unit_bytes < VECTOR_BYTES && self.form(unit_bytes).is_some() {
+            self.way = Way::Boxes;
             parts.push(self);
             return;
         }
@@ -474,6 +498,7 @@ mod tests {
             element_bytes: 4,
             output_element_bytes: 4,
             takes_pairs: false,
+            only_moves: true,
             most_elements: 4,
             shape: shape.to_vec(),
             input_strides: input_strides.to_vec(),

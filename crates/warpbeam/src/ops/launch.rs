@@ -4,9 +4,10 @@ use super::copy::{ConvertTo, Number, Output};
 use super::scatter::{ScatterPlan, Summand};
 use crate::Result;
 use crate::device::{Cuda, Element, Stream, Tensor, TensorView};
+use cuda_std::Global;
 use kernels::copy::convert::Conversion;
 use kernels::copy::plan::{Arrangement, Part, Way, plan};
-use kernels::copy::{pairs, tiles};
+use kernels::copy::{boxes, pairs, shifted, tiles};
 use kernels::index::Instance;
 
 /// An axis along which places of rows are looked up.
@@ -36,6 +37,7 @@ fn arrangement<T: Element, U: Element>(
         element_bytes: size_of::<T>(),
         output_element_bytes: size_of::<U>(),
         takes_pairs: size_of::<T>() == 2,
+        only_moves: true,
         most_elements: 16 / size_of::<T>(),
         shape,
         input_strides: input.strides().to_vec(),
@@ -58,6 +60,14 @@ pub(super) fn queue_moves<T: Element>(
 ) -> Result<()> {
     let axis = looked_up.map(|looked_up| (looked_up.axis, looked_up.length));
     for part in plan(&arrangement(input, output, axis)?) {
+        if matches!(part.way(), Way::Shifted | Way::Boxes) {
+            match part.elements * size_of::<T>() {
+                2 => queue_narrow::<T, u16>(cuda, &part, input, output, looked_up, stream),
+                4 => queue_narrow::<T, u32>(cuda, &part, input, output, looked_up, stream),
+                _ => queue_narrow::<T, [u32; 2]>(cuda, &part, input, output, looked_up, stream),
+            }?;
+            continue;
+        }
         match part.elements * size_of::<T>() {
             2 => queue_part::<T, u16>(cuda, &part, input, output, looked_up, stream),
             4 => queue_part::<T, u32>(cuda, &part, input, output, looked_up, stream),
@@ -77,14 +87,6 @@ fn queue_part<T: Element, U: tiles::Unit>(
     stream: &Stream,
 ) -> Result<()> {
     match part.way() {
-        Way::Flat => {
-            let places = |tensor: Option<&Tensor<i32>>| tensor.map(|tensor| tensor.global("the indices")).transpose();
-            let sources = places(looked_up.and_then(|axis| axis.sources))?;
-            let targets = places(looked_up.and_then(|axis| axis.targets))?;
-            let target = output.global_units_mut("the output")?;
-            let (parameters, shape) = part.flat::<U, U>(input.global_units()?, target, sources, targets);
-            cuda.launch(&U::flat_kernel(), shape, parameters, stream)
-        }
         Way::Tiles => {
             let (parameters, shape) = part.tiles::<U, U>(input.global_units()?, output.global_units_mut("the output")?);
             cuda.launch(&U::tiles_kernel(), shape, parameters, stream)
@@ -93,7 +95,41 @@ fn queue_part<T: Element, U: tiles::Unit>(
             let (parameters, shape) = part.pairs(input.global_units()?, output.global_units_mut("the output")?);
             cuda.launch(&pairs::copy_pairs, shape, parameters, stream)
         }
+        _ => {
+            let [sources, targets] = places(looked_up)?;
+            let target = output.global_units_mut("the output")?;
+            let (parameters, shape) = part.flat::<U, U>(input.global_units()?, target, sources, targets);
+            cuda.launch(&U::flat_kernel(), shape, parameters, stream)
+        }
     }
+}
+
+/// As [`queue_part`], for kernels of units that are less than a vector.
+fn queue_narrow<T: Element, U: shifted::Unit + boxes::Unit>(
+    cuda: &Cuda,
+    part: &Part,
+    input: &TensorView<'_, T>,
+    output: &mut Tensor<T>,
+    looked_up: Option<LookedUp<'_>>,
+    stream: &Stream,
+) -> Result<()> {
+    let (source, target) = (input.global_units::<U>()?, output.global_units_mut::<U>("the output")?);
+    if part.way() == Way::Boxes {
+        let (parameters, shape) = part.boxes(source, target);
+        return cuda.launch(&U::boxes_kernel(), shape, parameters, stream);
+    }
+    let [sources, targets] = places(looked_up)?;
+    let (parameters, shape) = part.shifted(source, target, sources, targets);
+    cuda.launch(&U::shifted_kernel(), shape, parameters, stream)
+}
+
+/// Where rows lie in the input, and in the output.
+fn places(looked_up: Option<LookedUp<'_>>) -> Result<[Option<Global<i32>>; 2]> {
+    let place = |tensor: Option<&Tensor<i32>>| tensor.map(|tensor| tensor.global("the indices")).transpose();
+    Ok([
+        place(looked_up.and_then(|axis| axis.sources))?,
+        place(looked_up.and_then(|axis| axis.targets))?,
+    ])
 }
 
 /// Complex numbers as rows of two.
@@ -125,6 +161,7 @@ pub(super) fn queue_conversions<T: ConvertTo<U>, U: Element>(
     let mut arrangement = arrangement(input, output, None)?;
     let pairs_kernel = Number::<T, U>::pairs_kernel();
     arrangement.takes_pairs = pairs_kernel.is_some();
+    arrangement.only_moves = false;
     arrangement.most_elements = size_of::<Most<T, U>>() / size_of::<Number<T, U>>();
     if size_of::<T>() > size_of::<Number<T, U>>() {
         parts_apart(&mut arrangement);
