@@ -66,11 +66,9 @@ cuda_std::kernels! {
         unsafe {
             let code = p.codes.load(u64::from(number.min(p.n_points - 1)));
             let before = p.codes.load(u64::from(number.min(p.n_points - 1).max(1) - 1));
-            let (here, there) = (position(code, p.row), position(before, p.row));
-            let mut is_near = before != OUTSIDE;
-            cuda_std::unroll!(AXIS in [0, 1, 2] {
-                is_near &= here[AXIS].abs_diff(there[AXIS]) <= NEAR;
-            });
+            let ([x, y, z], [x_before, y_before, z_before]) = (position(code, p.row), position(before, p.row));
+            let farthest = x.abs_diff(x_before).max(y.abs_diff(y_before)).max(z.abs_diff(z_before));
+            let is_near = before != OUTSIDE && farthest <= NEAR;
             let is_inside = is_there && code != OUTSIDE;
             let inside = warp::ballot(is_inside);
             let jumps = warp::ballot(is_inside && !is_near);
