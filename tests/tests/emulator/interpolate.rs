@@ -477,7 +477,8 @@ fn jumps_and_keys() {
             codes: buffer.global(),
             report: report.global_mut(),
             n_points,
-            row: [n_x, n_y],
+            n_x,
+            n_y,
         };
         run(&mut rng, &interpolate_jumps, n_points, 1, parameters);
         let position = |code: u32| [code / 8 % n_x, code / 8 / n_x % n_y, code / 8 / n_x / n_y].map(i64::from);

@@ -8,7 +8,7 @@ use integration_tests::random::rng;
 use ndarray::{ArrayD, Dimension};
 use num_complex::{Complex, Complex64};
 use std::collections::BTreeMap;
-use warpbeam::ops::{Factor, einsum, einsum_into, einsum_into_with, einsum_of_one};
+use warpbeam::ops::{EinsumPlan, Factor, einsum, einsum_into, einsum_into_with, einsum_of_one};
 use warpbeam::{Backend, Error, Precision, Tensor};
 
 /// A number, and how exactly it is summed and kept.
@@ -205,6 +205,17 @@ fn random_pairs<T: Exact>(backend: &Backend) {
         most = most.max(share(&what, &got, &expected, 3.0));
         let again = einsum(&text, x.view(), y.view(), &stream).unwrap().to_array().unwrap();
         integration_tests::bits::assert_same_bits(&what, &again, &got);
+        // The plan's memory holds what the call before left there, on another stream.
+        let (xs, ys) = (x.view(), y.view());
+        let plan = EinsumPlan::<T>::new(backend, &text, [xs.shape(), ys.shape()], Precision::Full).unwrap();
+        assert_eq!(plan.output_shape(), expected.0.shape(), "{what}");
+        let mut into = Tensor::from_array(backend, &stale).unwrap();
+        for stream in [&backend.stream().unwrap(), &stream] {
+            plan.run_into(x.view(), y.view(), &mut into, stream).unwrap();
+            stream.synchronize().unwrap();
+        }
+        let planned = into.to_array().unwrap();
+        integration_tests::bits::assert_same_bits(&what, &planned, &got);
     }
     println!("{most:.2} of the bound at most");
 }
@@ -252,8 +263,11 @@ fn matrices<T: Exact>(backend: &Backend) {
         let (operands, output) = text.split_once("->").unwrap();
         let (a, b) = operands.split_once(',').unwrap();
         let expected = oracle(&[(a, &x), (b, &y)], output);
+        let plan = EinsumPlan::<T>::new(backend, text, [x.shape(), y.shape()], Precision::Full).unwrap();
+        let planned = plan.run(x.view(), y.view()).unwrap();
         let [x, y] = [x, y].map(|array| Tensor::from_array(backend, &array).unwrap());
         let got = einsum(text, &x, &y, &stream).unwrap().to_array().unwrap();
+        integration_tests::bits::assert_same_bits(text, &planned, &got);
         most = most.max(share(
             &format!("{text} of {shape:?} and {other:?}"),
             &got,

@@ -8,7 +8,7 @@ use integration_tests::svd::Svd;
 use ndarray::{Array1, Array2, Array3, ArrayD, Axis, Dimension, arr2, s};
 use num_complex::{Complex, Complex64};
 use std::ops::Range;
-use warpbeam::ops::{Components, MatrixElement, truncate_rank, truncate_rank_into};
+use warpbeam::ops::{Components, MatrixElement, RankPlan, truncate_rank, truncate_rank_into};
 use warpbeam::{Backend, Error, Tensor};
 
 /// A number type of a matrix under test.
@@ -92,6 +92,21 @@ fn filtered<T: Tested, D: Dimension>(
         data == into.to_array().expect("room"),
         "the same data are the same bits"
     );
+    // The plan's memory holds what other data left there, on another stream.
+    let plan = RankPlan::<T>::new(backend, data.shape(), components).expect("a good shape");
+    let other = data.map(|value| T::nearest(value.value() * 0.5 + 1.0));
+    plan.run_into(
+        &Tensor::from_array(backend, &other).expect("room"),
+        &mut into,
+        &backend.stream().expect("a stream"),
+    )
+    .expect("good data");
+    let planned = plan.run_into(&input, &mut into, &stream).expect("good data");
+    assert_eq!(truncation, planned, "by a plan");
+    assert!(data == into.to_array().expect("room"), "a plan gives the same bits");
+    let (on_host, of_host) = plan.run(input.to_array().expect("room").view()).expect("good data");
+    assert_eq!(truncation, of_host, "by a plan, from the host");
+    assert!(data == on_host, "from the host and back they are the same bits");
     Filtered {
         data,
         singular_values: truncation.singular_values,

@@ -4,14 +4,14 @@ use integration_tests::backends::gpu;
 use integration_tests::compare::assert_within;
 use ndarray::Array2;
 use num_complex::Complex;
-use warpbeam::ops::{Components, truncate_rank_into};
+use warpbeam::ops::{Components, RankPlan, truncate_rank_into};
 use warpbeam::{Backend, Tensor};
 
 /// Calls that are timed.
 const RUNS: usize = 5;
 
-/// Times of calls that keep all but the first 1/16 of components, the decomposition on the host included, and a few columns
-/// of the result against the projection that its singular vectors define.
+/// Times of a plan's runs that keep all but the first 1/16 of components, the decomposition on the host included, and of calls
+/// without a plan; and the energy of the result against that of the components kept.
 fn time(backend: &Backend, frames: usize, space: &[usize], milliseconds: f64) {
     let n_space: usize = space.iter().product();
     let mut rng = fastrand::Rng::with_seed(5);
@@ -29,18 +29,27 @@ fn time(backend: &Backend, frames: usize, space: &[usize], milliseconds: f64) {
         start: frames / 16,
         stop: usize::MAX,
     };
-    let mut times = Vec::new();
+    let plan = RankPlan::new(backend, &shape, &kept).expect("a good shape");
+    let mut times = [const { Vec::new() }; 2];
     let mut values = Vec::new();
     for _ in 0..RUNS + 2 {
-        let start = std::time::Instant::now();
-        values = truncate_rank_into(&input, &kept, &mut output, &stream)
-            .expect("good data")
-            .singular_values;
-        stream.synchronize().expect("the run succeeds");
-        times.push(start.elapsed().as_secs_f64() * 1e3);
+        for (is_planned, times) in times.iter_mut().enumerate() {
+            let start = std::time::Instant::now();
+            let truncation = if is_planned == 1 {
+                plan.run_into(&input, &mut output, &stream)
+            } else {
+                truncate_rank_into(&input, &kept, &mut output, &stream)
+            };
+            values = truncation.expect("good data").singular_values;
+            stream.synchronize().expect("the run succeeds");
+            times.push(start.elapsed().as_secs_f64() * 1e3);
+        }
     }
-    let best = times[2..].iter().copied().fold(f64::INFINITY, f64::min);
-    println!("{frames} × {space:?} complex f32: {times:.3?} ms, {best:.3} of {milliseconds} allowed");
+    let [calls, runs] = times;
+    let best = runs[2..].iter().copied().fold(f64::INFINITY, f64::min);
+    println!(
+        "{frames} × {space:?} complex f32: {runs:.3?} ms, {best:.3} of {milliseconds} allowed; without a plan {calls:.3?} ms"
+    );
     // The energy that is left is that of the components kept.
     let left: f64 = output
         .to_array()

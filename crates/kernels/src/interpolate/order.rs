@@ -23,8 +23,10 @@ pub struct Jumps {
     pub report: GlobalMut<u32>,
     /// Points.
     pub n_points: u32,
-    /// Nodes along the fastest axis and along the next one.
-    pub row: [u32; 2],
+    /// Nodes along the fastest axis.
+    pub n_x: u32,
+    /// Nodes along the next one.
+    pub n_y: u32,
 }
 
 /// The parameters of the keys.
@@ -48,7 +50,7 @@ unsafe impl Parameters for Keys {}
 
 /// Where along three axes a place's node is.
 #[inline(always)]
-fn position(code: u32, [n_x, n_y]: [u32; 2]) -> [u32; 3] {
+fn position(code: u32, n_x: u32, n_y: u32) -> [u32; 3] {
     let node = code >> 3;
     let rest = node / n_x;
     [node % n_x, rest % n_y, rest / n_y]
@@ -66,7 +68,8 @@ cuda_std::kernels! {
         unsafe {
             let code = p.codes.load(u64::from(number.min(p.n_points - 1)));
             let before = p.codes.load(u64::from(number.min(p.n_points - 1).max(1) - 1));
-            let ([x, y, z], [x_before, y_before, z_before]) = (position(code, p.row), position(before, p.row));
+            let (n_x, n_y) = (p.n_x.max(1), p.n_y.max(1));
+            let ([x, y, z], [x_before, y_before, z_before]) = (position(code, n_x, n_y), position(before, n_x, n_y));
             let farthest = x.abs_diff(x_before).max(y.abs_diff(y_before)).max(z.abs_diff(z_before));
             let is_near = before != OUTSIDE && farthest <= NEAR;
             let is_inside = is_there && code != OUTSIDE;

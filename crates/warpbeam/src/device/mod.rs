@@ -19,6 +19,8 @@ mod stream;
 mod tensor;
 mod transfer;
 mod view;
+#[cfg(feature = "cuda")]
+mod workspace;
 
 pub use backend::Backend;
 #[cfg(feature = "cuda")]
@@ -31,6 +33,8 @@ pub use tensor::Tensor;
 pub use view::TensorView;
 
 pub(crate) use host::zeroed;
+#[cfg(feature = "cuda")]
+pub(crate) use workspace::{Scratch, Workspace};
 
 #[cfg(test)]
 mod tests;

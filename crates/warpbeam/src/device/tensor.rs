@@ -30,6 +30,8 @@ pub(super) struct Outside<T> {
     /// The first element, index zero along every axis.
     pub(super) pointer: *mut T,
     backend: Backend,
+    /// Whether the owner may have the memory back only when work that uses it is done.
+    is_waited_for: bool,
     _owner: Box<dyn Any + Send>,
 }
 
@@ -43,7 +45,9 @@ impl<T> Drop for Outside<T> {
     fn drop(&mut self) {
         // The owner frees the memory after this. Kernels that use it may still be queued: `cuMemFree` would wait for
         // them by itself, but another library's allocator may hand the memory on at once.
-        self.backend.finish();
+        if self.is_waited_for {
+            self.backend.finish();
+        }
     }
 }
 
@@ -67,24 +71,53 @@ impl<T: Element> Tensor<T> {
     pub(crate) fn unset(backend: &Backend, shape: &[usize]) -> Result<Self> {
         const WHAT: &str = "a tensor";
         let length = length(shape)?;
-        let dense = |storage| Self {
+        #[cfg(feature = "cuda")]
+        if let (Some(cuda), 1..) = (backend.as_cuda(), length) {
+            let memory = DeviceMemory::allocate(cuda, host::bytes::<T>(length), WHAT)?;
+            return Ok(Self::dense(
+                backend,
+                shape,
+                Storage::Outside(Outside {
+                    pointer: std::ptr::without_provenance_mut(memory.address() as usize),
+                    backend: backend.clone(),
+                    is_waited_for: true,
+                    _owner: Box::new(memory),
+                }),
+            ));
+        }
+        Ok(Self::dense(backend, shape, Storage::Host(host::zeroed(length, WHAT)?)))
+    }
+
+    fn dense(backend: &Backend, shape: &[usize], storage: Storage<T>) -> Self {
+        Self {
             shape: shape.to_vec(),
             strides: layout::row_major(shape),
             backend: backend.clone(),
             storage,
-        };
-        #[cfg(feature = "cuda")]
-        if let (Some(cuda), 1..) = (backend.as_cuda(), length) {
-            let memory = DeviceMemory::allocate(cuda, host::bytes::<T>(length), WHAT)?;
-            let pointer = std::ptr::without_provenance_mut(memory.address() as usize);
-            let (backend, owner) = (backend.clone(), Box::new(memory));
-            return Ok(dense(Storage::Outside(Outside {
-                pointer,
-                backend,
-                _owner: owner,
-            })));
         }
-        Ok(dense(Storage::Host(host::zeroed(length, WHAT)?)))
+    }
+
+    /// As [`Tensor::unset`], of memory that goes back to `spare` when the tensor is dropped, at once.
+    #[cfg(feature = "cuda")]
+    pub(super) fn lent(
+        backend: &Backend,
+        cuda: &std::sync::Arc<super::Cuda>,
+        shape: &[usize],
+        spare: &super::workspace::Spare,
+    ) -> Result<Self> {
+        let length = length(shape)?;
+        if length == 0 {
+            return Self::unset(backend, shape);
+        }
+        let lease = super::workspace::Lease::new(cuda, host::bytes::<T>(length), spare)?;
+        let outside = Outside {
+            pointer: std::ptr::without_provenance_mut(lease.address() as usize),
+            backend: backend.clone(),
+            // Whoever gets the memory next queues its work behind, by the contract of a workspace.
+            is_waited_for: false,
+            _owner: Box::new(lease),
+        };
+        Ok(Self::dense(backend, shape, Storage::Outside(outside)))
     }
 
     /// Memory that another library owns, without a copy: the semantics of `DLPack`.
@@ -138,6 +171,7 @@ impl<T: Element> Tensor<T> {
         let storage = Storage::Outside(Outside {
             pointer,
             backend: backend.clone(),
+            is_waited_for: true,
             _owner: Box::new(owner),
         });
         Ok(Self {

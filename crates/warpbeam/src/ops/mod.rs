@@ -21,7 +21,7 @@ mod space;
 
 pub use coordinate::Coordinate;
 pub use copy::{ConvertTo, contiguous_copy, contiguous_copy_as, contiguous_copy_as_into, contiguous_copy_into};
-pub use einsum::{EinsumError, Factor, einsum, einsum_into, einsum_into_with, einsum_of_one};
+pub use einsum::{EinsumError, EinsumPlan, Factor, einsum, einsum_into, einsum_into_with, einsum_of_one};
 pub use gather::{gather, gather_into};
 pub use geometry::{angle, distance_to_rectangle, pairwise_distance};
 pub use greens::{Amplitude, GreensPlan};
@@ -29,6 +29,6 @@ pub use indices::Indices;
 pub use interpolate::{
     InterpolationGrid, InterpolationMethod, InterpolationValue, Interpolator, PreparedPoints, SectorGrid, scan_convert,
 };
-pub use rank::{Components, MatrixElement, Truncation, truncate_rank, truncate_rank_into};
+pub use rank::{Components, MatrixElement, RankPlan, Truncation, truncate_rank, truncate_rank_into};
 pub use scatter::{ScatterPlan, Summand, scatter_add_into, scatter_into};
 pub use space::MOST_AXES;

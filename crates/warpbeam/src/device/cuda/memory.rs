@@ -41,6 +41,11 @@ impl DeviceMemory {
         }
     }
 
+    /// How many there are.
+    pub(in crate::device) fn bytes(&self) -> u64 {
+        self.buffer.len() as u64
+    }
+
     /// Where the memory begins.
     pub(in crate::device) fn address(&self) -> u64 {
         self.buffer.as_device_ptr().as_raw()

@@ -4,7 +4,7 @@ use super::error::EinsumError;
 use super::subscripts::{Letter, Subscripts};
 use crate::Result;
 use crate::device::{Element, TensorView};
-use crate::ops::space::expect_axes;
+use crate::ops::space::{expect_axes, expect_shape};
 
 /// A view each axis of which has a letter of its own.
 #[derive(Clone, Debug)]
@@ -83,7 +83,32 @@ impl Groups {
     }
 }
 
-/// Operands and output, checked against each other.
+/// Subscripts and shapes, checked against each other.
+pub(super) struct Rule {
+    subscripts: Subscripts,
+    shapes: Vec<Vec<usize>>,
+    pub(super) output_shape: Vec<usize>,
+}
+
+impl Rule {
+    pub(super) fn new(subscripts: &str, shapes: Vec<Vec<usize>>) -> Result<Self> {
+        let subscripts = Subscripts::parse(subscripts, shapes.len())?;
+        for shape in &shapes {
+            expect_axes("an operand", shape)?;
+        }
+        let known = expect_lengths(&subscripts.operands, &shapes)?;
+        let length = |letter: &Letter| known.iter().find(|known| known.0 == letter.name).map(|known| known.3);
+        let output_shape: Vec<usize> = subscripts.output.iter().filter_map(length).collect();
+        expect_axes("the output", &output_shape)?;
+        Ok(Self {
+            subscripts,
+            shapes,
+            output_shape,
+        })
+    }
+}
+
+/// Operands of a rule, and its output.
 pub(super) struct Contraction<'a, T> {
     pub(super) operands: Vec<Operand<'a, T>>,
     pub(super) output: Vec<char>,
@@ -91,41 +116,33 @@ pub(super) struct Contraction<'a, T> {
 }
 
 impl<'a, T: Element> Contraction<'a, T> {
-    pub(super) fn new(subscripts: &str, views: Vec<TensorView<'a, T>>) -> Result<Self> {
-        let subscripts = Subscripts::parse(subscripts, views.len())?;
-        for view in &views {
-            expect_axes("an operand", view.shape())?;
+    pub(super) fn new(rule: &Rule, views: Vec<TensorView<'a, T>>) -> Result<Self> {
+        for (shape, view) in rule.shapes.iter().zip(&views) {
+            expect_shape("an operand", shape, view.shape())?;
         }
-        expect_lengths(&subscripts.operands, &views)?;
-        let operands = subscripts.operands.iter().zip(views);
-        let operands: Vec<_> = operands
-            .map(|(letters, view)| Operand::new(letters, view))
-            .collect::<Result<_>>()?;
-        let output: Vec<char> = subscripts.output.iter().map(|letter| letter.name).collect();
-        let length = |letter: &char| operands.iter().find_map(|operand| operand.length(*letter));
-        let output_shape: Vec<usize> = output.iter().filter_map(length).collect();
-        expect_axes("the output", &output_shape)?;
+        let operands = rule.subscripts.operands.iter().zip(views);
         Ok(Self {
-            operands,
-            output,
-            output_shape,
+            operands: operands
+                .map(|(letters, view)| Operand::new(letters, view))
+                .collect::<Result<_>>()?,
+            output: rule.subscripts.output.iter().map(|letter| letter.name).collect(),
+            output_shape: rule.output_shape.clone(),
         })
     }
 }
 
-/// Refuses operands of other axes than letters, and letters of several lengths.
-fn expect_lengths<T: Element>(
-    operands: &[Vec<Letter>],
-    views: &[TensorView<'_, T>],
-) -> std::result::Result<(), EinsumError> {
-    let mut known: Vec<(char, usize, usize, usize)> = Vec::new();
-    for (operand, (letters, view)) in operands.iter().zip(views).enumerate() {
-        let shape = view.shape();
+/// A letter, and the operand, axis and length of its first axis.
+type Known = (char, usize, usize, usize);
+
+/// Refuses operands of other axes than letters, and letters of several lengths; what is known of each letter.
+fn expect_lengths(operands: &[Vec<Letter>], shapes: &[Vec<usize>]) -> std::result::Result<Vec<Known>, EinsumError> {
+    let mut known: Vec<Known> = Vec::new();
+    for (operand, (letters, shape)) in operands.iter().zip(shapes).enumerate() {
         if letters.len() != shape.len() {
             return Err(EinsumError::WrongRank {
                 operand,
                 letters: letters.iter().map(|letter| letter.name).collect(),
-                shape: shape.to_vec(),
+                shape: shape.clone(),
             });
         }
         for (axis, (letter, &length)) in letters.iter().zip(shape).enumerate() {
@@ -147,5 +164,5 @@ fn expect_lengths<T: Element>(
             }
         }
     }
-    Ok(())
+    Ok(known)
 }

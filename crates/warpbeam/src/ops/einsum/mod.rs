@@ -2,7 +2,7 @@
 //!
 //! `subscripts` reads the letters, `contraction` holds them against the shapes and says what becomes of each, `cpu` makes
 //! matrix products of that. For a kernel, `products` decides what is summed and copied first, `arrangement` turns letters into
-//! the axes of a launch, and `cuda` launches.
+//! the axes of a launch, and `cuda` launches. `plan` keeps what does not change from call to call.
 
 #[cfg(feature = "cuda")]
 mod arrangement;
@@ -12,17 +12,17 @@ mod cpu;
 mod cuda;
 mod error;
 mod factor;
+mod plan;
 #[cfg(feature = "cuda")]
 mod products;
 mod subscripts;
 
 pub use error::EinsumError;
 pub use factor::Factor;
+pub use plan::EinsumPlan;
 
-use super::space::{expect_backend, expect_shape};
 use crate::device::{Stream, Tensor, TensorView};
-use crate::{Error, Precision, Result};
-use contraction::Contraction;
+use crate::{Precision, Result};
 
 /// Sums of products of the elements of two tensors, `"ij,jk->ik"` for a matrix product: every axis has a letter, letters
 /// that the output has not are summed over.
@@ -44,7 +44,7 @@ use contraction::Contraction;
 ///
 /// On a GPU, temporary tensors are made for sums in one operand alone, for long sums of few results, which are made in parts,
 /// and for operands of which neither the summed axes nor the result's are dense; the call then waits for its end. Others
-/// are read as they lie.
+/// are read as they lie. An [`EinsumPlan`] keeps temporary tensors from call to call, and waits for none.
 ///
 /// ```
 /// use warpbeam::{Backend, Tensor, ops};
@@ -88,8 +88,7 @@ pub fn einsum_into<'a, T: Factor>(
     output: &mut Tensor<T>,
     stream: &Stream,
 ) -> Result<()> {
-    let contraction = Contraction::new(subscripts, vec![a.into(), b.into()])?;
-    run(&contraction, Precision::Full, output, stream)
+    into(subscripts, vec![a.into(), b.into()], Precision::Full, output, stream)
 }
 
 /// As [`einsum_into`], for which `f32` may be rounded to 11 bits.
@@ -108,8 +107,7 @@ pub fn einsum_into_with<'a, T: Factor>(
     output: &mut Tensor<T>,
     stream: &Stream,
 ) -> Result<()> {
-    let contraction = Contraction::new(subscripts, vec![a.into(), b.into()])?;
-    run(&contraction, precision, output, stream)
+    into(subscripts, vec![a.into(), b.into()], precision, output, stream)
 }
 
 /// One tensor's axes in another order, its diagonals, and its sums over the letters that the output has not: `"ij->i"`.
@@ -125,36 +123,25 @@ pub fn einsum_of_one<'a, T: Factor>(
     allocate(subscripts, vec![a.into()], stream)
 }
 
+/// The plan of one call, where the first operand is.
+fn plan<T: Factor>(subscripts: &str, operands: &[TensorView<'_, T>], precision: Precision) -> Result<EinsumPlan<T>> {
+    let shapes = operands.iter().map(|operand| operand.shape().to_vec()).collect();
+    EinsumPlan::of_shapes(operands[0].backend(), subscripts, shapes, precision)
+}
+
 fn allocate<T: Factor>(subscripts: &str, operands: Vec<TensorView<'_, T>>, stream: &Stream) -> Result<Tensor<T>> {
-    let contraction = Contraction::new(subscripts, operands)?;
-    let mut output = Tensor::unset(contraction.operands[0].view.backend(), &contraction.output_shape)?;
-    run(&contraction, Precision::Full, &mut output, stream)?;
+    let plan = plan(subscripts, &operands, Precision::Full)?;
+    let mut output = Tensor::unset(plan.backend(), plan.output_shape())?;
+    plan.run_views(operands, &mut output, stream)?;
     Ok(output)
 }
 
-fn run<T: Factor>(
-    contraction: &Contraction<'_, T>,
+fn into<T: Factor>(
+    subscripts: &str,
+    operands: Vec<TensorView<'_, T>>,
     precision: Precision,
     output: &mut Tensor<T>,
     stream: &Stream,
 ) -> Result<()> {
-    range!("einsum");
-    if let Precision::F16 { .. } = precision {
-        return Err(Error::Unsupported {
-            what: "einsum with Precision::F16",
-            alternatives: "tensors of f16 are multiplied as halves; f32 takes Precision::Full and Precision::Tf32",
-        });
-    }
-    let backend = contraction.operands[0].view.backend();
-    for operand in &contraction.operands[1..] {
-        backend.expect("the second operand", operand.view.backend())?;
-    }
-    expect_shape("the output", &contraction.output_shape, output.shape())?;
-    expect_backend(backend, output.backend(), stream)?;
-    #[cfg(feature = "cuda")]
-    if let Some(cuda) = backend.as_cuda() {
-        let launcher = cuda::CudaLauncher { cuda, precision };
-        return products::run(&launcher, contraction, output, stream);
-    }
-    cpu::run(contraction, output)
+    plan(subscripts, &operands, precision)?.run_views(operands, output, stream)
 }

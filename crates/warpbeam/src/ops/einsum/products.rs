@@ -5,9 +5,10 @@ use super::arrangement::{Arrangement, lengths_of};
 use super::contraction::{Contraction, Groups, Operand};
 use super::factor::Factor;
 use crate::Result;
-use crate::device::{Element, Stream, Tensor};
-use crate::ops::{contiguous_copy, contiguous_copy_into};
+use crate::device::{Element, Scratch, Stream, Tensor, Workspace};
+use crate::ops::contiguous_copy_into;
 use ndarray::arr0;
+use std::sync::OnceLock;
 
 /// Letters of what the library adds: parts of a sum, and all elements of an output.
 const PART: char = '0';
@@ -29,22 +30,59 @@ pub(super) trait Launcher {
 /// Where sums go: letters and lengths of a dense tensor.
 pub(super) type Axes = Vec<(char, usize)>;
 
+/// What a plan keeps.
+pub(super) struct Memory<T> {
+    workspace: Workspace,
+    /// The number 1, by which sums are products.
+    one: OnceLock<Tensor<T>>,
+}
+
+impl<T> Default for Memory<T> {
+    fn default() -> Self {
+        Self {
+            workspace: Workspace::default(),
+            one: OnceLock::new(),
+        }
+    }
+}
+
+/// What is there for one run.
+struct Room<'a, T> {
+    scratch: Scratch<'a>,
+    one: &'a OnceLock<Tensor<T>>,
+}
+
+impl<T: Factor> Room<'_, T> {
+    fn one(&self) -> Result<&Tensor<T>> {
+        if let Some(one) = self.one.get() {
+            return Ok(one);
+        }
+        let one = Tensor::from_array(self.scratch.backend(), &arr0(T::narrow(T::ONE)))?;
+        Ok(self.one.get_or_init(|| one))
+    }
+}
+
 /// Queues the sums of one operand over what is not in the output, or the products of two.
 pub(super) fn run<T: Factor>(
     launcher: &impl Launcher,
     contraction: &Contraction<'_, T>,
     output: &mut Tensor<T>,
+    memory: &Memory<T>,
     stream: &Stream,
 ) -> Result<()> {
     output.expect_contiguous("the output")?;
     if output.is_empty() {
         return Ok(());
     }
+    let room = Room {
+        scratch: memory.workspace.enter(stream)?,
+        one: &memory.one,
+    };
     let letters = contraction.output.iter().copied();
     let axes: Axes = letters.zip(contraction.output_shape.iter().copied()).collect();
     match &contraction.operands[..] {
-        [operand] => sum(launcher, operand, &axes, output, stream),
-        [first, second] => multiply(launcher, [first, second], &axes, output, stream),
+        [operand] => sum(launcher, operand, &axes, output, &room),
+        [first, second] => multiply(launcher, [first, second], &axes, output, &room),
         _ => Ok(()),
     }
 }
@@ -55,25 +93,24 @@ fn sum<T: Factor>(
     operand: &Operand<'_, T>,
     axes: &Axes,
     output: &mut Tensor<T>,
-    stream: &Stream,
+    room: &Room<'_, T>,
 ) -> Result<()> {
     let kept: Vec<char> = axes.iter().map(|axis| axis.0).collect();
     let is_summed = |letter: &&char| !kept.contains(letter);
     let summed: Vec<char> = operand.letters.iter().filter(is_summed).copied().collect();
     if summed.is_empty() {
-        return contiguous_copy_into(operand.ordered(&kept)?.view, output, stream);
+        return contiguous_copy_into(operand.ordered(&kept)?.view, output, room.scratch.stream());
     }
-    let one = Tensor::from_array(operand.view.backend(), &arr0(T::narrow(T::ONE)))?;
     let one = Operand {
         letters: Vec::new(),
-        view: one.view(),
+        view: room.one()?.view(),
     };
     let groups = Groups {
         rows: kept,
         contracted: summed,
         ..Groups::default()
     };
-    product(launcher, [operand, &one], groups, axes, output, stream)
+    product(launcher, [operand, &one], groups, axes, output, room)
 }
 
 /// An operand's sums over letters that it has alone, dense; `None` where it has none.
@@ -81,7 +118,7 @@ fn summed_alone<T: Factor>(
     launcher: &impl Launcher,
     operand: &Operand<'_, T>,
     alone: &[char],
-    stream: &Stream,
+    room: &Room<'_, T>,
 ) -> Result<Option<Dense<T>>> {
     if alone.is_empty() {
         return Ok(None);
@@ -90,9 +127,9 @@ fn summed_alone<T: Factor>(
     let letters: Vec<char> = operand.letters.iter().filter(is_kept).copied().collect();
     let axes = lengths_of(operand, &letters);
     let shape: Vec<usize> = axes.iter().map(|axis| axis.1).collect();
-    let mut numbers = Tensor::unset(operand.view.backend(), &shape)?;
+    let mut numbers = room.scratch.tensor(&shape)?;
     if !numbers.is_empty() {
-        sum(launcher, operand, &axes, &mut numbers, stream)?;
+        sum(launcher, operand, &axes, &mut numbers, room)?;
     }
     Ok(Some(Dense { letters, numbers }))
 }
@@ -122,17 +159,17 @@ fn multiply<T: Factor>(
     [first, second]: [&Operand<'_, T>; 2],
     axes: &Axes,
     output: &mut Tensor<T>,
-    stream: &Stream,
+    room: &Room<'_, T>,
 ) -> Result<()> {
     let letters: Vec<char> = axes.iter().map(|axis| axis.0).collect();
     let groups = Groups::new([first, second], &letters);
     let sums = [
-        summed_alone(launcher, first, &groups.alone[0], stream)?,
-        summed_alone(launcher, second, &groups.alone[1], stream)?,
+        summed_alone(launcher, first, &groups.alone[0], room)?,
+        summed_alone(launcher, second, &groups.alone[1], room)?,
     ];
     let first = instead(sums[0].as_ref(), first);
     let second = instead(sums[1].as_ref(), second);
-    product(launcher, [&first, &second], groups, axes, output, stream)
+    product(launcher, [&first, &second], groups, axes, output, room)
 }
 
 /// Queues a product of operands without letters of their own alone.
@@ -142,15 +179,15 @@ fn product<T: Factor>(
     mut groups: Groups,
     axes: &Axes,
     output: &mut Tensor<T>,
-    stream: &Stream,
+    room: &Room<'_, T>,
 ) -> Result<()> {
     // Columns lie side by side in the output.
     let last = axes.iter().rev().find(|axis| axis.1 > 1);
     if last.is_some_and(|axis| groups.rows.contains(&axis.0)) {
         std::mem::swap(&mut groups.rows, &mut groups.columns);
-        return oriented(launcher, [second, first], &groups, axes, output, stream);
+        return oriented(launcher, [second, first], &groups, axes, output, room);
     }
-    oriented(launcher, [first, second], &groups, axes, output, stream)
+    oriented(launcher, [first, second], &groups, axes, output, room)
 }
 
 fn oriented<T: Factor>(
@@ -159,7 +196,7 @@ fn oriented<T: Factor>(
     groups: &Groups,
     axes: &Axes,
     output: &mut Tensor<T>,
-    stream: &Stream,
+    room: &Room<'_, T>,
 ) -> Result<()> {
     let contracted = groups.order_of_sum([first, second]);
     let copy = |operand: &Operand<'_, T>, free: &[char]| -> Result<Option<Dense<T>>> {
@@ -171,7 +208,9 @@ fn oriented<T: Factor>(
             .into_iter()
             .filter(|letter| operand.axis(*letter).is_some())
             .collect();
-        let numbers = contiguous_copy(operand.ordered(&letters)?.view, stream)?;
+        let view = operand.ordered(&letters)?.view;
+        let mut numbers = room.scratch.tensor(view.shape())?;
+        contiguous_copy_into(view, &mut numbers, room.scratch.stream())?;
         Ok(Some(Dense { letters, numbers }))
     };
     let copies = [copy(first, &groups.rows)?, copy(second, &groups.columns)?];
@@ -180,29 +219,30 @@ fn oriented<T: Factor>(
     let arrangement = Arrangement::new([&first, &second], groups, &contracted, axes)?;
     let n_parts = arrangement.n_parts::<T::Device>();
     if n_parts == 1 {
-        return launcher.queue(&arrangement, [&first, &second], 1, output, stream);
+        return launcher.queue(&arrangement, [&first, &second], 1, output, room.scratch.stream());
     }
     let parts = Dense {
         letters: vec![PART, ELEMENT],
         numbers: {
-            let mut parts = Tensor::unset(output.backend(), &[n_parts, output.len()])?;
-            launcher.queue(&arrangement, [&first, &second], n_parts, &mut parts, stream)?;
+            let mut parts = room.scratch.tensor(&[n_parts, output.len()])?;
+            launcher.queue(
+                &arrangement,
+                [&first, &second],
+                n_parts,
+                &mut parts,
+                room.scratch.stream(),
+            )?;
             parts
         },
     };
-    sum(
-        launcher,
-        &parts.operand(),
-        &vec![(ELEMENT, output.len())],
-        output,
-        stream,
-    )
+    sum(launcher, &parts.operand(), &vec![(ELEMENT, output.len())], output, room)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::device::Backend;
+    use crate::ops::einsum::contraction::Rule;
     use crate::ops::einsum::cpu;
     use kernels::copy::axes::Axis;
     use kernels::product::Instance;
@@ -340,11 +380,13 @@ mod tests {
                 order.iter().enumerate().for_each(|(at, &axis)| back[axis] = at);
                 view.permuted_axes(&back).unwrap()
             });
-            let contraction = Contraction::new(subscripts, views.collect()).unwrap();
+            let views: Vec<_> = views.collect();
+            let rule = Rule::new(subscripts, views.iter().map(|view| view.shape().to_vec()).collect()).unwrap();
+            let contraction = Contraction::new(&rule, views).unwrap();
             let output = || Tensor::<f64>::zeros(&Backend::cpu(), &contraction.output_shape).unwrap();
             let (mut expected, mut got) = (output(), output());
             cpu::run(&contraction, &mut expected).unwrap();
-            run(launcher, &contraction, &mut got, &stream).unwrap();
+            run(launcher, &contraction, &mut got, &Memory::default(), &stream).unwrap();
             assert_eq!(
                 got.to_array().unwrap(),
                 expected.to_array().unwrap(),

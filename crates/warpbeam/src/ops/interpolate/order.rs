@@ -31,7 +31,8 @@ pub(super) fn queue_jumps(
         codes: codes.global("the places")?,
         report: report.global_mut("the report")?,
         n_points,
-        row: [nodes(0), nodes(1)],
+        n_x: nodes(0),
+        n_y: nodes(1),
     };
     cuda.launch(&interpolate_jumps, shape(n_points, 1), parameters, stream)
 }

@@ -10,14 +10,15 @@ mod cuda;
 mod cutoff;
 mod element;
 mod moments;
+mod plan;
 mod spectrum;
 
 pub use cutoff::Components;
 pub use element::MatrixElement;
+pub use plan::RankPlan;
 
-use super::space::{expect_axes, expect_backend, expect_shape};
+use crate::Result;
 use crate::device::{Stream, Tensor, TensorView};
-use crate::{Error, Result};
 use std::ops::Range;
 
 /// What [`truncate_rank`] found in the data.
@@ -64,62 +65,29 @@ pub fn truncate_rank<'a, T: MatrixElement>(
     stream: &Stream,
 ) -> Result<(Tensor<T>, Truncation)> {
     let input = input.into();
-    validate(&input, components)?;
+    let plan = RankPlan::new(input.backend(), input.shape(), components)?;
     let mut output = Tensor::unset(input.backend(), input.shape())?;
-    let truncation = truncate_rank_into(input, components, &mut output, stream)?;
+    let truncation = plan.run_into(input, &mut output, stream)?;
     Ok((output, truncation))
 }
 
 /// As [`truncate_rank`], into a contiguous tensor of the same shape.
 ///
-/// On a GPU, too, all is done when the call returns: products of the data are decomposed on the host in between. Data in
+/// On a GPU, too, all is done when the call returns: products of the data are decomposed on the host in between. Memory is
+/// allocated in every call; a [`RankPlan`] keeps it. Data in
 /// double precision whose largest magnitude is beyond 1e±120 are filtered on the host altogether.
 ///
 /// # Errors
 ///
-/// [`Error::WrongAxes`] for fewer than two axes or more than [`MOST_AXES`](super::MOST_AXES), [`Error::Empty`] for no
-/// elements, [`Error::NotFinite`] with the place of a NaN or an infinity, [`Error::OutOfRange`] for components that there
-/// are not, [`Error::ShapeMismatch`] for an output of another shape, [`Error::WrongBackend`] for an output or a stream from
-/// elsewhere, [`Error::OutOfMemory`], [`Error::NoConvergence`];
-/// [`DeviceError`](crate::DeviceError) for an output that is not contiguous, and what the device reports.
+/// As [`RankPlan::new`] and [`RankPlan::run_into`].
 pub fn truncate_rank_into<'a, T: MatrixElement>(
     input: impl Into<TensorView<'a, T>>,
     components: &Components,
     output: &mut Tensor<T>,
     stream: &Stream,
 ) -> Result<Truncation> {
-    range!("rank truncation");
     let input = input.into();
-    validate(&input, components)?;
-    expect_shape("the output", input.shape(), output.shape())?;
-    expect_backend(input.backend(), output.backend(), stream)?;
-    output.expect_contiguous("the output")?;
-    #[cfg(feature = "cuda")]
-    if let Some(cuda) = input.backend().as_cuda() {
-        return cuda::run(cuda, &input, components, output, stream);
-    }
-    cpu::run(&input.host(WHAT)?, components, output.host_array_mut("the output")?)
-}
-
-fn validate<T: MatrixElement>(input: &TensorView<'_, T>, components: &Components) -> Result<()> {
-    let shape = input.shape();
-    if shape.len() < 2 {
-        return Err(Error::WrongAxes {
-            what: WHAT,
-            expected: "(frame, ..space)",
-            got: shape.to_vec(),
-        });
-    }
-    expect_axes(WHAT, shape)?;
-    if input.is_empty() {
-        return Err(Error::Empty {
-            what: WHAT,
-            shape: shape.to_vec(),
-            minimum: 1,
-        });
-    }
-    let n_frames = shape[0];
-    components.validate(n_frames.min(input.len() / n_frames))
+    RankPlan::new(input.backend(), input.shape(), components)?.run_into(input, output, stream)
 }
 
 const WHAT: &str = "the data to filter";

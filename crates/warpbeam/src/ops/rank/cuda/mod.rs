@@ -8,7 +8,7 @@ use super::moments::Moments;
 use super::spectrum::Spectrum;
 use super::{Components, MatrixElement, Truncation, cpu};
 use crate::Result;
-use crate::device::{Cuda, Stream, Tensor, TensorView};
+use crate::device::{Cuda, Scratch, Stream, Tensor, TensorView};
 use crate::ops::{contiguous_copy, contiguous_copy_into};
 use ndarray::{ArrayD, IxDyn};
 use work::{Work, matrix};
@@ -23,27 +23,29 @@ pub(super) fn run<T: MatrixElement>(
     input: &TensorView<'_, T>,
     components: &Components,
     output: &mut Tensor<T>,
-    stream: &Stream,
+    scratch: &Scratch<'_>,
 ) -> Result<Truncation> {
+    let stream = scratch.stream();
     let n_frames = input.shape()[0];
     let n_space = input.len() / n_frames;
     let is_wide = n_frames <= n_space;
     // Space first, frames last: the short side is that of space.
     let order: Vec<usize> = (1..input.shape().len()).chain([0]).collect();
+    let copy = |view: TensorView<'_, T>| -> Result<Option<Tensor<T>>> {
+        let mut dense = scratch.tensor(view.shape())?;
+        contiguous_copy_into(view, &mut dense, stream)?;
+        Ok(Some(dense))
+    };
     let dense = if !is_wide {
-        Some(contiguous_copy(input.clone().permuted_axes(&order)?, stream)?)
+        copy(input.clone().permuted_axes(&order)?)?
     } else if input.is_contiguous() {
         None
     } else {
-        Some(contiguous_copy(input.clone(), stream)?)
+        copy(input.clone())?
     };
     let shape = [n_frames.min(n_space), n_frames.max(n_space)];
     let view = dense.as_ref().map_or_else(|| input.clone(), Tensor::view);
-    let work = Work {
-        cuda,
-        backend: input.backend(),
-        stream,
-    };
+    let work = Work { cuda, scratch };
     let matrix = matrix(&view, shape)?;
     let products = work.products::<T>(matrix)?;
     let squares: Vec<f64> = (0..shape[0]).map(|row| T::parts(products[(row, row)])[0]).collect();
@@ -69,7 +71,7 @@ pub(super) fn run<T: MatrixElement>(
     } else {
         let mut shape = input.shape().to_vec();
         shape.rotate_left(1);
-        let mut projection = Tensor::unset(input.backend(), &shape)?;
+        let mut projection = scratch.tensor(&shape)?;
         work.filter(&spectrum, &kept, matrix, &mut projection)?;
         let last = shape.len() - 1;
         let order: Vec<usize> = [last].into_iter().chain(0..last).collect();

@@ -4,7 +4,7 @@ use super::super::MatrixElement;
 use super::super::element::sealed::Number;
 use super::super::moments::Moments;
 use super::super::spectrum::{Side, Spectrum};
-use crate::device::{Backend, Cuda, Element, Stream, Tensor, TensorView};
+use crate::device::{Cuda, Element, Scratch, Tensor, TensorView};
 use crate::{Error, Result};
 use faer::Mat;
 use kernels::rank::{FEW, Few, Gram, GramAdd, Instance, Matrix, Products, Project, SIDE, gram_add};
@@ -40,8 +40,7 @@ pub(super) fn matrix<T: Element>(view: &TensorView<'_, T>, [rows, columns]: [usi
 /// Where the work is queued.
 pub(super) struct Work<'a> {
     pub(super) cuda: &'a Cuda,
-    pub(super) backend: &'a Backend,
-    pub(super) stream: &'a Stream,
+    pub(super) scratch: &'a Scratch<'a>,
 }
 
 impl Work<'_> {
@@ -75,7 +74,9 @@ impl Work<'_> {
         let columns_per_part = N::columns_per_part(n_rows, matrix.n_columns);
         let n_parts = matrix.n_columns.div_ceil(columns_per_part) as u32;
         let shape = [n_rows as usize, n_rows as usize, words];
-        let mut parts = Tensor::<f64>::unset(self.backend, &[&[n_parts as usize], &shape[..]].concat())?;
+        let mut parts = self
+            .scratch
+            .tensor::<f64>(&[&[n_parts as usize], &shape[..]].concat())?;
         let gram = Gram {
             matrix,
             parts: parts.global_mut("the parts of the products")?,
@@ -83,8 +84,8 @@ impl Work<'_> {
         };
         let launch = N::gram_launch(n_rows, n_parts);
         self.cuda
-            .launch(&N::gram(self.engine::<N>()), launch, gram, self.stream)?;
-        let mut sums = Tensor::<f64>::unset(self.backend, &shape)?;
+            .launch(&N::gram(self.engine::<N>()), launch, gram, self.scratch.stream())?;
+        let mut sums = self.scratch.tensor::<f64>(&shape)?;
         let add = GramAdd {
             parts: parts.global("the parts of the products")?,
             output: sums.global_mut("the products")?,
@@ -92,7 +93,7 @@ impl Work<'_> {
             words: words as u32,
             n_parts,
         };
-        self.cuda.launch(&gram_add, add.launch(), add, self.stream)?;
+        self.cuda.launch(&gram_add, add.launch(), add, self.scratch.stream())?;
         Ok(sums.to_array()?.into_raw_vec_and_offset().0)
     }
 
@@ -142,7 +143,8 @@ impl Work<'_> {
             is_added: u32::from(side == Side::Dropped),
         };
         let launch = Kernels::<T>::few_launch(matrix.n_columns);
-        self.cuda.launch(&Kernels::<T>::few(), launch, parameters, self.stream)
+        self.cuda
+            .launch(&Kernels::<T>::few(), launch, parameters, self.scratch.stream())
     }
 
     /// A small matrix as kernels take it: `element` within a shape, zeros from there to `padded`.
@@ -159,7 +161,9 @@ impl Work<'_> {
                 value.copy_from_slice(&element(row, column)[..T::PARTS]);
             }
         }
-        Tensor::from_array(self.backend, &ndarray::Array1::from_vec(values))
+        let mut tensor = self.scratch.tensor(&[values.len()])?;
+        tensor.copy_from_array(&ndarray::Array1::from_vec(values))?;
+        Ok(tensor)
     }
 
     /// Queues `P A`.
@@ -187,8 +191,12 @@ impl Work<'_> {
     fn queue<N: Instance>(&self, parameters: Project) -> Result<()> {
         let n_columns = parameters.end_column - parameters.first_column;
         let launch = N::project_launch(parameters.padded_rows, n_columns);
-        self.cuda
-            .launch(&N::project(self.engine::<N>()), launch, parameters, self.stream)
+        self.cuda.launch(
+            &N::project(self.engine::<N>()),
+            launch,
+            parameters,
+            self.scratch.stream(),
+        )
     }
 
     /// Sums of the magnitudes of `Vᴴ A`, and of their products, over all columns: these are products of rows, too, with a
@@ -214,7 +222,7 @@ impl Work<'_> {
             .clamp(side, n_columns.next_multiple_of(side));
         for first in (0..n_columns).step_by(at_once) {
             let columns: Range<usize> = first..n_columns.min(first + at_once);
-            let mut magnitudes = Tensor::<Magnitude<T>>::unset(self.backend, &[n_rows, columns.len()])?;
+            let mut magnitudes = self.scratch.tensor::<Magnitude<T>>(&[n_rows, columns.len()])?;
             self.queue::<Kernels<T>>(Project {
                 matrix,
                 small: small.global_as("the singular vectors")?,
