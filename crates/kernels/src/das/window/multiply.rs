@@ -114,7 +114,7 @@ unsafe fn in_order<S: Windowed>(memory: &Memory, shape: Shape) -> impl Fn(&Windo
     let weighted = memory.weighted;
     let words = move |voxel: u32| {
         let mut words = [0; 2 * MOST_WEIGHT_PLANES];
-        cuda_std::unroll!(PLANE in 0..MOST_WEIGHT_PLANES {
+        cuda_std::unroll!(PLANE in [0, 1, 2] {
             if (PLANE as u32) < S::WEIGHT_PLANES {
                 // SAFETY: the caller's promise.
                 let pair = unsafe { weighted.load(PLANE as u32 * shape.weight_plane() + voxel) };

@@ -101,7 +101,7 @@ pub(super) unsafe fn multiply_pairs<
                     voxel: (vector_and_voxel & 0xffff) ^ group,
                 };
                 let mut voxels: [Words; 2] = [[0; 2 * MOST_WEIGHT_PLANES]; 2];
-                cuda_std::unroll!(PLANE in 0..MOST_WEIGHT_PLANES {
+                cuda_std::unroll!(PLANE in [0, 1, 2] {
                     if (PLANE as u32) < S::WEIGHT_PLANES {
                         let at = PLANE as u32 * shape.weight_plane() / 2 + window.voxel;
                         let pairs = memory.weighted_pairs.load(at);

@@ -119,7 +119,7 @@ unsafe fn weigh_together<S: Operand<R>, R: Reading>(
 /// The place is this lane's.
 #[inline(always)]
 unsafe fn store<S: Operand<R>, R: Reading>(memory: &Memory, shape: Shape, place: u32, words: Words) {
-    cuda_std::unroll!(PLANE in 0..MOST_WEIGHT_PLANES {
+    cuda_std::unroll!(PLANE in [0, 1, 2] {
         if (PLANE as u32) < S::WEIGHT_PLANES {
             let at = PLANE as u32 * shape.weight_plane() + place;
             // SAFETY: the caller's promise.
