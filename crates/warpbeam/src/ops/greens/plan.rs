@@ -56,10 +56,9 @@ amplitudes!(f32, f64);
 /// | amplitudes x | `(batch, source, frequency)`, or without batch | any |
 /// | result y | `(batch, target, frequency)`, or without batch | that of x over the unit of length |
 ///
-/// The matrix of waves is never stored. With [`Precision::F16`] ([`GreensPlan::with_precision`]) many batch items take a third
-/// of the time. The same call gives the same bits, and an item's result does not depend on the
+/// The matrix of waves is never stored. The same call gives the same bits, and an item's result does not depend on the
 /// others of its batch. The relative L2 error is within 1e-5 + 2⁻²³ · (k r)ₘₐₓ in single and 1e-12 + 2⁻⁵² · (k r)ₘₐₓ in
-/// double precision, for phases below 2²² turns.
+/// double precision, for phases below 2²² turns. [`GreensPlan::with_precision`] is for many batch items, at less accuracy.
 ///
 /// Source: the free-space Green's function of the Helmholtz equation, times 4π; P. M. Morse and K. U. Ingard, "Theoretical
 /// Acoustics", 1968, chapter 7.1.
@@ -106,8 +105,9 @@ impl<T: Amplitude> GreensPlan<T> {
     ///
     /// [`Precision::F16`] rounds both to `f16` and sums in single precision: the relative L2 error is 1e-3 more, where terms do
     /// not cancel each other. Each batch item is first multiplied by a power of two, its own or the one given, and its result
-    /// divided by it. On a GPU, eight batch items then take about as long as two with [`Precision::Full`], and one takes
-    /// longer. Waves over less than 2⁻²⁴ of the largest extent, which single precision does not resolve, are bounded.
+    /// divided by it. On a GPU, up to eight batch items then take half as many instructions again as one with
+    /// [`Precision::Full`]: that is slower for one item and faster for four and more. Waves over less than 2⁻²⁴ of the largest
+    /// extent, which single precision does not resolve, are bounded.
     ///
     /// # Errors
     ///
