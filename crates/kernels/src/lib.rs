@@ -57,6 +57,7 @@ cuda_std::on_host! {
         das::window::KERNELS,
         rates::sm_80::KERNELS,
         product::matrix::KERNELS,
+        greens::halves::KERNELS,
         das::window::add::KERNELS,
         rank::sm_80::KERNELS,
         rank::sm_80::few::KERNELS,

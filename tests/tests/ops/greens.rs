@@ -10,7 +10,7 @@ use integration_tests::sample::Precision;
 use ndarray::{Array1, Array2, Array3, ArrayD, Axis, arr2, s};
 use num_complex::{Complex, Complex32, Complex64};
 use warpbeam::ops::{Amplitude, GreensPlan};
-use warpbeam::{Backend, Error, Tensor};
+use warpbeam::{Backend, Error, Precision as Storage, Tensor};
 
 const COUNTS: [usize; 12] = [1, 2, 3, 5, 7, 13, 16, 17, 31, 32, 61, 97];
 
@@ -50,6 +50,56 @@ fn check(backend: &Backend, case: &GreensCase, what: &str) {
         &run_into(backend, &plan, &amplitudes),
         &sums,
     );
+}
+
+/// Amplitudes in pascals and in parts of one, rounded to halves; an item alone has the same bits.
+fn halves(backend: &Backend) {
+    let mut rng = rng();
+    for (index, (counts, wavenumbers)) in [
+        ([8, 100, 40, 33], Wavenumbers::Even),
+        ([3, 301, 5, 17], Wavenumbers::Random),
+        ([17, 31, 70, 64], Wavenumbers::Even),
+        ([1, 600, 90, 5], Wavenumbers::Random),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let [batch, sources, targets, frequencies] = counts;
+        let counts = Counts {
+            batch,
+            sources,
+            targets,
+            frequencies,
+        };
+        let mut case = GreensCase::random(&mut rng, counts, wavenumbers, 1e3, Precision::Single);
+        let unit = [1.0, 3e6, 2e-9, 1e20][index];
+        case.amplitudes *= Complex64::from(unit);
+        let amplitudes = case.amplitudes.map(single);
+        case.amplitudes = amplitudes.mapv(double);
+        let plan = |exponent| {
+            let precision = Storage::F16 { exponent };
+            let plan = GreensPlan::with_precision(backend, &case.sources, &case.targets, &case.wavenumbers, precision);
+            plan.unwrap_or_else(|error| panic!("{error}"))
+        };
+        let given = plan(Some(13 - unit.log2().floor() as i32));
+        let plan = plan(None);
+        let expected = case.sums();
+        let sums = plan.run(amplitudes.view()).expect("a run");
+        for (how, sums) in [
+            ("own scale", &sums),
+            ("a given one", &given.run(amplitudes.view()).expect("a run")),
+        ] {
+            let error = relative_error(sums.iter().copied().map(double).zip(expected.iter().copied()));
+            let what = format!("halves, {how}, {counts:?} of {unit:e}");
+            assert_within(&what, error, 1e-3 + case.bound(Precision::Single));
+            assert!(error > 1e-5, "{what}: nothing was rounded");
+        }
+        let again = run_into(backend, &plan, &amplitudes);
+        assert_same_bits("run_into, NaN in the output", &again, &sums);
+        let last = batch - 1;
+        let alone = plan.run(amplitudes.index_axis(Axis(0), last)).expect("a run");
+        assert_same_bits("the last item", &alone, &sums.index_axis(Axis(0), last).to_owned());
+    }
 }
 
 fn random_shapes(backend: &Backend) {
@@ -215,6 +265,7 @@ fn refusals(backend: &Backend) {
 }
 
 on_every_backend! {
+    halves: super::halves;
     sums_of_random_shapes: random_shapes;
     sums_of_many_sources: many_sources;
     items_do_not_depend_on_their_batch: batches;

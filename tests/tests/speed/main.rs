@@ -1,6 +1,7 @@
 //! Speeds on one device in one run: bytes a second of copies against a plain copy, free points against a grid, times of
-//! interpolation and of clutter filters. A program of its own, because what runs beside it would count.
+//! interpolation, of spherical waves and of clutter filters. A program of its own, because what runs beside it would count.
 
+mod greens;
 mod interpolate;
 mod rank;
 

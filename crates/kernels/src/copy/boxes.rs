@@ -162,11 +162,11 @@ fn place(sides: &[Side; MOST_SIDES], unit: u32) -> (i32, u32) {
 #[inline(always)]
 #[allow(unused_assignments, reason = "after the last axis nothing is left of a number")]
 fn units_there<const UNITS: usize>(sides: &[Side; MOST_SIDES], thread: u32, left: [u32; MOST_CUTS]) -> u32 {
-    let mut units = 0;
-    // Few boxes ask: positions are not worth registers from box to box.
-    let thread = thread::opaque(thread);
-    cuda_std::unroll!(UNIT in 0..UNITS {
-        let (mut rest, mut is_there) = (thread + UNIT as u32 * THREADS, true);
+    let (mut units, mut unit) = (0, 0);
+    // Few boxes ask: neither positions from before nor several units at a time are worth registers, so the compiler is to
+    // know nothing of them.
+    while unit < UNITS as u32 {
+        let (mut rest, mut is_there) = (thread::opaque(thread) + unit * THREADS, true);
         cuda_std::unroll!(SIDE in [0, 1, 2, 3] {
             let side = sides[SIDE];
             let (quotient, position) = side.length.divide(rest);
@@ -174,8 +174,9 @@ fn units_there<const UNITS: usize>(sides: &[Side; MOST_SIDES], thread: u32, left
             is_there &= side.cut != 0 || position < left[0];
             is_there &= side.cut != 1 || position < left[1];
         });
-        units |= u32::from(is_there) << UNIT;
-    });
+        units |= u32::from(is_there) << unit;
+        unit = thread::opaque(unit + 1);
+    }
     units
 }
 

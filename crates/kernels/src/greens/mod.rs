@@ -15,11 +15,15 @@
 //! multiplication with one complex number, eight to either side. Others ([`Spacing::Any`]): each wave is computed. Both
 //! count phases in turns, of which the whole ones go before the sine is taken.
 //!
+//! In [`halves`] are the sums that round both to halves, for matrix instructions.
+//!
 //! The tiles of a spacing do the same operations in the same order for an item, a target and a frequency, so results are the
 //! same bits. After [`SEGMENT`] sources the sums go to memory and start again from 0, so that rounding grows with the
 //! number of segments and not with that of sources.
 
 mod add;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
+pub mod halves;
 mod sum;
 mod waves;
 

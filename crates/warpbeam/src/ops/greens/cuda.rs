@@ -1,10 +1,14 @@
 //! Propagation on a CUDA device: what stays there, the launches, and pieces of what does not fit.
 
+use super::halves::Stored;
+use super::halving::Halving;
 use super::plan::Amplitude;
 use super::prepared::Prepared;
-use crate::device::{Backend, Cuda, Event, Stream, Tensor};
+use crate::device::{Backend, Cuda, Event, Stream, Tensor, Workspace};
 use crate::{Error, Result};
 use cuda_std::Launch;
+use kernels::das::scale::{das_clear, das_peak};
+use kernels::greens::halves::{ITEMS, greens_store_halves};
 use kernels::greens::{CHUNK, Greens, GreensAdd, RUN, Spacing, TARGETS_PER_BLOCK, THREADS, Tile, greens_add};
 use ndarray::{Array1, Array2, ArrayView3, ArrayViewMut3, Axis, Slice};
 use num_complex::Complex;
@@ -16,7 +20,7 @@ use wavefield::phase::TurnsPerSample;
 const USABLE: f64 = 0.9;
 
 /// Blocks along y at most.
-const MOST_LAYERS: usize = 65_535;
+pub(super) const MOST_LAYERS: usize = 65_535;
 
 /// Blocks of four batch items that should be there, so that every multiprocessor has work.
 const ENOUGH_BLOCKS: usize = 264;
@@ -34,15 +38,19 @@ const TOLERANCE: f64 = 1.0 / 16_777_216.0;
 /// A plan's part on the device.
 pub(super) struct CudaGreens {
     backend: Backend,
-    cuda: Arc<Cuda>,
+    pub(super) cuda: Arc<Cuda>,
     sources: Tensor<f32>,
     targets: Tensor<f32>,
     wavenumbers: Tensor<f32>,
-    spacing: Spacing,
+    pub(super) spacing: Spacing,
     step: TurnsPerSample<f32>,
-    n_sources: usize,
+    pub(super) n_sources: usize,
     n_targets: usize,
-    n_frequencies: usize,
+    pub(super) n_frequencies: usize,
+    /// How amplitudes and waves are rounded to halves, if they are.
+    halving: Option<Halving>,
+    /// Room for amplitudes as halves.
+    workspace: Workspace,
     parts: Mutex<Parts>,
     stream: Stream,
 }
@@ -99,7 +107,12 @@ fn pairs(turns: impl Iterator<Item = TurnsPerSample<f32>>) -> Array1<f32> {
 }
 
 impl CudaGreens {
-    pub(super) fn new(backend: &Backend, cuda: &Arc<Cuda>, prepared: &Prepared<f32>) -> Result<Self> {
+    pub(super) fn new(
+        backend: &Backend,
+        cuda: &Arc<Cuda>,
+        prepared: &Prepared<f32>,
+        halving: Option<Halving>,
+    ) -> Result<Self> {
         let (n_sources, n_targets) = (prepared.sources.len(), prepared.targets.len());
         let n_frequencies = prepared.turns.len();
         let sources = Array2::from_shape_fn((n_sources, 4), |(source, axis)| {
@@ -119,8 +132,21 @@ impl CudaGreens {
             }
         };
         let spacing = if step.is_some() { Spacing::Even } else { Spacing::Any };
-        for tile in [Tile::One, Tile::Four] {
-            cuda.prepare(&tile.kernel(spacing))?;
+        if halving.is_some() {
+            if !cuda.has_kernel(&spacing.halves_kernel()) {
+                return Err(Error::Unsupported {
+                    what: "GreensPlan with Precision::F16 on this GPU",
+                    alternatives: "Precision::Full; Precision::F16 needs matrix instructions of compute capability 8.0",
+                });
+            }
+            cuda.prepare(&spacing.halves_kernel())?;
+            cuda.prepare(&das_clear)?;
+            cuda.prepare(&das_peak)?;
+            cuda.prepare(&greens_store_halves)?;
+        } else {
+            for tile in [Tile::One, Tile::Four] {
+                cuda.prepare(&tile.kernel(spacing))?;
+            }
         }
         cuda.prepare(&greens_add)?;
         Ok(Self {
@@ -134,6 +160,8 @@ impl CudaGreens {
             n_sources,
             n_targets,
             n_frequencies,
+            halving,
+            workspace: Workspace::default(),
             parts: Mutex::default(),
             stream: backend.stream()?,
         })
@@ -183,7 +211,9 @@ impl CudaGreens {
             .backend
             .available_memory_bytes()
             .map(|bytes| ((bytes as f64 * USABLE) as u64).saturating_sub(PARTS_BYTES as u64));
-        let of_point = (self.n_frequencies as u64).saturating_mul(size_of::<T>() as u64);
+        // Halves of the amplitudes beside them.
+        let of_number = size_of::<T>() as u64 * if self.halving.is_some() { 2 } else { 1 };
+        let of_point = (self.n_frequencies as u64).saturating_mul(of_number);
         pieces([n_batch, self.n_sources, self.n_targets], of_point, budget)
     }
 
@@ -219,11 +249,28 @@ impl CudaGreens {
             first_output_item: 0,
             n_output_items: n_batch as u32,
         };
+        let scratch = self
+            .halving
+            .as_ref()
+            .map(|_| self.workspace.enter(stream))
+            .transpose()?;
+        let stored = match (&self.halving, &scratch) {
+            (Some(halving), Some(scratch)) => Some(Stored::new(self, halving, amplitudes, n_batch, scratch)?),
+            _ => None,
+        };
+        let queue = |sums: Greens, n_parts: usize| match &stored {
+            Some(stored) => stored.queue(self, sums, n_parts, stream),
+            None => self.queue(sums, n_parts, stream),
+        };
         if n_parts == 1 {
-            return self.queue(whole, 1, stream);
+            return queue(whole, 1);
         }
         let of_item = range.len() * self.n_frequencies;
-        let items = (PARTS_BYTES / (n_parts * of_item * size_of::<Complex<f32>>())).clamp(1, n_batch);
+        let mut items = (PARTS_BYTES / (n_parts * of_item * size_of::<Complex<f32>>())).clamp(1, n_batch);
+        if stored.is_some() {
+            // Halves are stored by tiles of items, which a launch takes whole.
+            items = items.next_multiple_of(ITEMS as usize).min(n_batch);
+        }
         let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(event) = parts.last_use.take() {
             stream.wait_for(event)?;
@@ -247,7 +294,7 @@ impl CudaGreens {
                 n_output_items: n_items as u32,
                 ..whole
             };
-            self.queue(sums, n_parts, stream)?;
+            queue(sums, n_parts)?;
             let n_numbers = n_items * of_item;
             let parameters = GreensAdd {
                 parts: values.global("the parts of the sum")?,

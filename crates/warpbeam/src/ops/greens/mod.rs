@@ -5,6 +5,9 @@
 mod cpu;
 #[cfg(feature = "cuda")]
 mod cuda;
+#[cfg(feature = "cuda")]
+mod halves;
+mod halving;
 mod plan;
 mod prepared;
 

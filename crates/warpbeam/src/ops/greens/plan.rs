@@ -3,9 +3,10 @@
 use super::cpu;
 #[cfg(feature = "cuda")]
 use super::cuda::CudaGreens;
+use super::halving::Halving;
 use super::prepared::Prepared;
 use crate::device::{Backend, Element, Stream, Tensor, zeroed};
-use crate::{Error, Result};
+use crate::{Error, Precision, Result};
 use cuda_std::math::Real;
 use ndarray::{ArrayD, ArrayRef1, ArrayRef2, ArrayView, ArrayView3, ArrayViewMut3, Axis, Dimension, Ix3, IxDyn};
 use num_complex::Complex;
@@ -57,7 +58,7 @@ amplitudes!(f32, f64);
 ///
 /// The matrix of waves is never stored. The same call gives the same bits, and an item's result does not depend on the
 /// others of its batch. The relative L2 error is within 1e-5 + 2⁻²³ · (k r)ₘₐₓ in single and 1e-12 + 2⁻⁵² · (k r)ₘₐₓ in
-/// double precision, for phases below 2²² turns.
+/// double precision, for phases below 2²² turns. [`GreensPlan::with_precision`] is for many batch items, at less accuracy.
 ///
 /// Source: the free-space Green's function of the Helmholtz equation, times 4π; P. M. Morse and K. U. Ingard, "Theoretical
 /// Acoustics", 1968, chapter 7.1.
@@ -70,7 +71,7 @@ pub struct GreensPlan<T: Amplitude> {
 }
 
 enum Engine<T: Amplitude> {
-    Cpu(Prepared<T::Real>),
+    Cpu(Prepared<T::Real>, Option<Halving>),
     #[cfg(feature = "cuda")]
     Cuda(Box<CudaGreens>),
 }
@@ -97,7 +98,36 @@ impl<T: Amplitude> GreensPlan<T> {
         targets: &ArrayRef2<f64>,
         wavenumbers: &ArrayRef1<f64>,
     ) -> Result<Self> {
+        Self::with_precision(backend, sources, targets, wavenumbers, Precision::Full)
+    }
+
+    /// As [`GreensPlan::new`], for amplitudes and waves that may be rounded.
+    ///
+    /// [`Precision::F16`] rounds both to `f16` and sums in single precision: the relative L2 error is 1e-3 more, where terms do
+    /// not cancel each other. Each batch item is first multiplied by a power of two, its own or the one given, and its result
+    /// divided by it. On a GPU, up to eight batch items then take half as many instructions again as one with
+    /// [`Precision::Full`]: that is slower for one item and faster for four and more. Waves over less than 2⁻²⁴ of the largest
+    /// extent, which single precision does not resolve, are bounded.
+    ///
+    /// # Errors
+    ///
+    /// As [`GreensPlan::new`]; [`Error::Unsupported`] for [`Precision::Tf32`], for double precision with
+    /// [`Precision::F16`], and for that on a GPU below compute capability 8.0.
+    pub fn with_precision(
+        backend: &Backend,
+        sources: &ArrayRef2<f64>,
+        targets: &ArrayRef2<f64>,
+        wavenumbers: &ArrayRef1<f64>,
+        precision: Precision,
+    ) -> Result<Self> {
         range!("greens plan");
+        let is_single = size_of::<T::Real>() == size_of::<f32>();
+        if precision == Precision::Tf32 || (precision != Precision::Full && !is_single) {
+            return Err(Error::Unsupported {
+                what: "GreensPlan with this precision",
+                alternatives: "Precision::Full takes Complex<f32> and Complex<f64>, Precision::F16 Complex<f32>",
+            });
+        }
         #[cfg(feature = "cuda")]
         let engine = match backend.as_cuda() {
             Some(_) if size_of::<T::Real>() != size_of::<f32>() => {
@@ -108,12 +138,13 @@ impl<T: Amplitude> GreensPlan<T> {
             }
             Some(cuda) => {
                 let prepared = Prepared::new(sources, targets, wavenumbers)?;
-                Engine::Cuda(Box::new(CudaGreens::new(backend, cuda, &prepared)?))
+                let halving = Halving::of(precision, &prepared);
+                Engine::Cuda(Box::new(CudaGreens::new(backend, cuda, &prepared, halving)?))
             }
-            None => Engine::Cpu(Prepared::new(sources, targets, wavenumbers)?),
+            None => Self::on_cpu(Prepared::new(sources, targets, wavenumbers)?, precision),
         };
         #[cfg(not(feature = "cuda"))]
-        let engine = Engine::Cpu(Prepared::new(sources, targets, wavenumbers)?);
+        let engine = Self::on_cpu(Prepared::new(sources, targets, wavenumbers)?, precision);
         Ok(Self {
             backend: backend.clone(),
             n_sources: sources.nrows(),
@@ -121,6 +152,11 @@ impl<T: Amplitude> GreensPlan<T> {
             n_frequencies: wavenumbers.len(),
             engine,
         })
+    }
+
+    fn on_cpu(prepared: Prepared<T::Real>, precision: Precision) -> Engine<T> {
+        let halving = Halving::of(precision, &prepared);
+        Engine::Cpu(prepared, halving)
     }
 
     /// Where the plan computes.
@@ -152,7 +188,7 @@ impl<T: Amplitude> GreensPlan<T> {
         let target = ArrayViewMut3::from_shape(self.canonical_output(n_batch), &mut output)
             .map_err(|_| self.mismatch(&shape))?;
         match &self.engine {
-            Engine::Cpu(prepared) => cpu::run(prepared, &view, target),
+            Engine::Cpu(prepared, halving) => cpu::run(prepared, halving.as_ref(), &view, target),
             #[cfg(feature = "cuda")]
             Engine::Cuda(engine) => engine.run(&view, target)?,
         }
@@ -183,14 +219,14 @@ impl<T: Amplitude> GreensPlan<T> {
             });
         }
         match &self.engine {
-            Engine::Cpu(prepared) => {
+            Engine::Cpu(prepared, halving) => {
                 let shape = Ix3(n_batch, self.n_sources, self.n_frequencies);
                 let view = ArrayView3::from_shape(shape, amplitudes.host_slice(AMPLITUDES)?)
                     .map_err(|_| self.mismatch(amplitudes.shape()))?;
                 let values = output.host_slice_mut("the output")?;
                 let target = ArrayViewMut3::from_shape(self.canonical_output(n_batch), values)
                     .map_err(|_| self.mismatch(amplitudes.shape()))?;
-                cpu::run(prepared, &view, target);
+                cpu::run(prepared, halving.as_ref(), &view, target);
                 Ok(())
             }
             #[cfg(feature = "cuda")]
