@@ -67,7 +67,7 @@ pub(super) struct Memory {
     pub(super) voxels: Shared<[f32; 4]>,
     /// The bounds of the warp's voxels, then of the block's.
     pub(super) bounds: Shared<[f32; 4]>,
-    /// The [`Task`].
+    /// The [`Task`](super::state::Task).
     pub(super) task: Shared<[u32; 4]>,
     /// The round.
     pub(super) round: Shared<Round>,
