@@ -299,7 +299,7 @@ fn cos_sin_turn_f64(turn: f64) -> (f64, f64) {
 
 #[cfg(test)]
 mod tests {
-    use super::{Real, hat, i16_pair_to_f32, i16_to_f32};
+    use super::{Real, hat, i16_pair_to_f32, i16_to_f32, permute_bytes};
 
     #[test]
     #[allow(clippy::float_cmp, reason = "whole numbers")]
