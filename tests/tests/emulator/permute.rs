@@ -323,6 +323,6 @@ fn rows_of_converted_samples() {
     let [high, low] = [[word(1.0, 4096.0), word(2.0, 4.0)], [word(0.0, 1.0), word(0.0, 0.0)]];
     let samples = [Complex::new(1, 2), Complex::new(4097, 4)];
     rows_hold_halves::<Complex<i16>, Complex<F16>>(&samples, [&[high], &[low]]);
-    let samples = samples.map(|sample| Complex::new(sample.re as f32, sample.im as f32));
+    let samples = samples.map(|sample| Complex::new(f32::from(sample.re), f32::from(sample.im)));
     rows_hold_halves::<Complex<f32>, Complex<F16>>(&samples, [&[high], &[low]]);
 }
