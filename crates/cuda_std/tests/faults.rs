@@ -3,7 +3,7 @@
 use cuda_std::emulator::{Buffer, Fault, FaultKind, Instruction, Options, launch, launch_with};
 use cuda_std::half::F16;
 use cuda_std::{Global, GlobalMut, Kernel, Launch, Parameters, Resources, Shared};
-use cuda_std::{atomic, copy, kernels, matrix, thread, warp, wmma};
+use cuda_std::{atomic, copy, kernels, matrix, thread, warp, warpgroup, wmma};
 
 const RESOURCES: Resources = Resources {
     registers: 255,
@@ -337,6 +337,27 @@ kernels_of_slices! {
         p.output.store(u64::from(thread), value);
     }
 
+    /// Writes over the operand of a product that is under way.
+    group_operand_overwritten(p) {
+        let thread = thread::thread_idx_x();
+        let shared = Shared::<[u32; 4]>::new(0, 64);
+        if thread < 64 {
+            shared.store(thread, [0; 4]);
+        }
+        warpgroup::publish();
+        thread::sync_threads();
+        let mut sums = [[0.0; 4]; 8];
+        warpgroup::begin();
+        warpgroup::multiply([0; 4], shared, warpgroup::Columns { first: 0, rows: 8, columns: 0 }, &mut sums);
+        warpgroup::commit();
+        thread::sync_threads();
+        if thread == 5 {
+            shared.store(5, [1; 4]); // group_operand_overwritten
+        }
+        warpgroup::wait::<0>(); // group_operand_overwritten
+        p.output.store(u64::from(thread), sums[0][0].to_bits());
+    }
+
     /// Copies to an address that is no multiple of the copy's bytes.
     copy_misaligned(p) {
         let shared = Shared::<u32>::new(0, 128);
@@ -431,6 +452,7 @@ mod kinds {
             instruction: I::SharedLoad, memory: "shared", other: Party { instruction: I::Copy, .. }, ..
         },
         copy_over_readers(1, 64): Pending { .. } | Race { memory: "shared", .. },
+        group_operand_overwritten(1, 128): Race { memory: "shared", .. },
         copy_misaligned(1, 64): Misaligned { instruction: I::Copy, address: 8, alignment: 16 },
         matrix_row_misaligned(1, 64): Misaligned { instruction: I::MatrixLoad, alignment: 16, .. },
         matrix_without_warp_barrier(1, 64): Race {

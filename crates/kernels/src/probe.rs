@@ -365,7 +365,7 @@ pub mod sm_90a {
     use super::{Words, resources};
     use cuda_std::{Shared, thread, warpgroup};
 
-    /// Threads of `probe_warpgroup`: two groups.
+    /// Threads of `probe_group`: two groups.
     pub const GROUP_THREADS: u32 = 256;
     /// Words that a thread reads: its rows of the first operand of two products.
     pub const GROUP_A_WORDS: u32 = 8;
@@ -378,7 +378,7 @@ pub mod sm_90a {
 
     cuda_std::kernels! { for sm_90a;
         /// Two products of 128 columns and one of 64, whose second operands begin at a row that depends on the group.
-        probe_warpgroup(p: Words), threads GROUP_THREADS, blocks 1, resources resources(168, 1, 0, 3), {
+        probe_group(p: Words), threads GROUP_THREADS, blocks 1, resources resources(168, 1, 0, 3), {
             let thread = thread::thread_idx_x();
             let group = thread / 128;
             // SAFETY: all threads go through together; the operands are in the slice, written before the barrier.

@@ -5,8 +5,9 @@ use integration_tests::random::rng;
 use kernels::probe::sm_80::{
     COPY_OUTPUT_WORDS, LDMATRIX_WORDS, MMA_F64_INPUT_WORDS, MMA_F64_OUTPUT_WORDS, MMA_INPUT_WORDS, MMA_OUTPUT_WORDS,
 };
+use kernels::probe::sm_90a::{GROUP_A_WORDS, GROUP_OUTPUT_WORDS, GROUP_PITCH, GROUP_THREADS};
 use kernels::probe::{MEMORY_BYTES, NUMBER_WORDS, Outcome, THREADS, TILE_HALVES, TILE_STRIDE, WARP_WORDS};
-use kernels::probe::{outcomes, sm_80_outcomes};
+use kernels::probe::{outcomes, sm_80_outcomes, sm_90a_outcomes};
 
 /// All probes whose names begin so.
 fn probes(name: &str) -> Vec<Outcome> {
@@ -18,6 +19,7 @@ fn probes(name: &str) -> Vec<Outcome> {
     };
     let mut all = outcomes(&machine).unwrap_or_else(|fault| panic!("{fault}"));
     all.extend(sm_80_outcomes(&machine).unwrap_or_else(|fault| panic!("{fault}")));
+    all.extend(sm_90a_outcomes(&machine).unwrap_or_else(|fault| panic!("{fault}")));
     all.retain(|probe| probe.name.starts_with(name));
     assert!(!all.is_empty());
     all
@@ -282,6 +284,50 @@ fn products_of_fragments() {
             }
         }
         assert_eq!(expected.len(), 32 * MMA_OUTPUT_WORDS as usize);
+        assert_equal(&probe, &expected);
+    }
+}
+
+#[test]
+fn products_of_groups_of_warps() {
+    for probe in probes("probe_group") {
+        let (of_a, of_b) = probe.input.split_at((GROUP_THREADS * GROUP_A_WORDS) as usize);
+        let mut expected = Vec::new();
+        for thread in 0..GROUP_THREADS as usize {
+            let (warp, lane, group) = (thread / 32, thread % 32, thread as u32 / 128);
+            // Row r of a warp's 16, of its first or second operand.
+            let a = |which: usize, row: usize, k: usize| {
+                let lane = row % 8 * 4 + k % 8 / 2;
+                let register = 4 * which + row / 8 + 2 * (k / 8);
+                half_value(half_at(
+                    &of_a[(32 * warp + lane) * GROUP_A_WORDS as usize..],
+                    2 * register + k % 2,
+                ))
+            };
+            let b = |[first, rows]: [u32; 2], k: usize, column: usize| {
+                let piece = first + k as u32 / 8 * rows + k as u32 % 8 + column as u32 / 8 * GROUP_PITCH;
+                half_value(half_at(of_b, 8 * piece as usize + column % 8))
+            };
+            let product = |which: usize, at: [u32; 2], row: usize, column: usize| -> f64 {
+                (0..16).map(|k| a(which, row, k) * b(at, k, column)).sum()
+            };
+            let places = |tiles: usize| {
+                (0..tiles).flat_map(move |tile| {
+                    let of_register = move |register: usize| {
+                        (lane / 4 + 8 * (register / 2), 8 * tile + 2 * (lane % 4) + register % 2)
+                    };
+                    (0..4).map(of_register)
+                })
+            };
+            expected.extend(places(16).map(|(row, column)| {
+                let first = product(0, [1 + 2 * group, 8 + 3 * group], row, column);
+                ((0.5 + first + product(1, [5 - group, 11], row, column)) as f32).to_bits()
+            }));
+            expected.extend(
+                places(8).map(|(row, column)| ((product(0, [3, 13 - group], row, column) - 0.5) as f32).to_bits()),
+            );
+        }
+        assert_eq!(expected.len(), (GROUP_THREADS * GROUP_OUTPUT_WORDS) as usize);
         assert_equal(&probe, &expected);
     }
 }

@@ -325,11 +325,11 @@ pub fn sm_90a_outcomes<M: Machine>(machine: &M) -> Result<Vec<Outcome>, M::Error
     let words = sm_90a::GROUP_THREADS * sm_90a::GROUP_A_WORDS + 4 * sm_90a::GROUP_PIECES;
     let outcome = |name, equality: Equality, value: &mut dyn FnMut() -> f32| {
         let input = (0..words).map(|_| half(value()) | half(value()) << 16).collect();
-        run(machine, name, &sm_90a::probe_warpgroup, &shape, input, UNWRITTEN, &[equality])
+        run(machine, name, &sm_90a::probe_group, &shape, input, UNWRITTEN, &[equality])
     };
-    let whole = outcome("probe_warpgroup, whole numbers", Equality::Bits, &mut || random.whole())?;
+    let whole = outcome("probe_group, whole numbers", Equality::Bits, &mut || random.whole())?;
     // Two products of 16 terms below 1 and a summand: 32 roundings of sums below 33.
-    let floats = outcome("probe_warpgroup, random", within(32.0 * 33.0), &mut || random.float())?;
+    let floats = outcome("probe_group, random", within(32.0 * 33.0), &mut || random.float())?;
     Ok(vec![whole, floats])
 }
 

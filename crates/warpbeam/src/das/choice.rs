@@ -14,10 +14,8 @@ const VOXELS_PER_SAMPLE: usize = 8;
 /// Points from which on windows are worth their preparation: on an H200 they win a slice of 0.26·10⁹ by a twentieth.
 const LEAST_POINTS_FOR_WINDOWS: u64 = 200_000_000;
 
-/// The same where samples are two halves each: products are three times as many, [`Algorithm::Batch`] takes hardly longer.
-const LEAST_POINTS_FOR_SPLIT_WINDOWS: u64 = 1_000_000_000;
-
-/// The same for distinct samples, which lost both and won volumes of 4.3·10⁹.
+/// The same for distinct samples, and for windows of samples that are two halves each: both lost volumes of 0.54·10⁹ and won
+/// those of 4.3·10⁹.
 const LEAST_POINTS_FOR_DISTINCT: u64 = 2_000_000_000;
 
 /// How the work is done: [`Algorithm`] without the open question.
@@ -30,6 +28,17 @@ pub(super) enum Choice {
     Window(usize),
 }
 
+/// The samples that windows have.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Windows {
+    /// Halves.
+    Halves,
+    /// Complex numbers in two halves each.
+    SplitComplex,
+    /// Numbers in two halves each.
+    SplitReal,
+}
+
 /// What a run is about.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
@@ -39,8 +48,8 @@ pub(super) struct Shape {
     pub(super) distinct: Option<distinct::Tile>,
     /// The window kernel that suits the batch, if the device has one for the plan.
     pub(super) window: Option<usize>,
-    /// Whether that takes samples as two halves each.
-    pub(super) are_windows_split: bool,
+    /// What windows are made of.
+    pub(super) windows: Windows,
     pub(super) n_channels: usize,
     pub(super) n_batch: usize,
     pub(super) n_samples: usize,
@@ -74,12 +83,14 @@ fn with_matrix_instructions(algorithm: Algorithm, shape: Shape) -> Option<Choice
         Algorithm::Window => window,
         Algorithm::Auto if shape.pays() => {
             let from = |choice: Option<Choice>, least: u64| choice.filter(|_| shape.points() >= least);
-            let for_windows = if shape.are_windows_split {
-                LEAST_POINTS_FOR_SPLIT_WINDOWS
-            } else {
-                LEAST_POINTS_FOR_WINDOWS
+            let distinct = from(distinct, LEAST_POINTS_FOR_DISTINCT);
+            let window = match shape.windows {
+                Windows::Halves => from(window, LEAST_POINTS_FOR_WINDOWS),
+                Windows::SplitComplex => from(window, LEAST_POINTS_FOR_DISTINCT),
+                // A tenth slower than distinct samples on an H200.
+                Windows::SplitReal => None,
             };
-            from(window, for_windows).or(from(distinct, LEAST_POINTS_FOR_DISTINCT))
+            window.or(distinct)
         }
         _ => None,
     }
@@ -139,7 +150,7 @@ mod tests {
         has_batch_kernels: true,
         distinct: None,
         window: None,
-        are_windows_split: false,
+        windows: Windows::Halves,
         n_channels: 1024,
         n_batch: 64,
         n_samples: 256,
@@ -197,11 +208,16 @@ mod tests {
         assert_eq!(choose(small(device)), Choice::Window(3));
         assert_eq!(choose(small(single)), Choice::Batch);
         let split = Shape {
-            are_windows_split: true,
+            windows: Windows::SplitComplex,
             ..device
         };
         assert_eq!(choose(split), Choice::Window(3));
         assert_eq!(choose(small(split)), Choice::Batch);
+        let split = Shape {
+            windows: Windows::SplitReal,
+            ..device
+        };
+        assert_eq!(choose(split), Choice::Distinct(distinct::Tile::Wide));
         assert_eq!(
             choose(Shape { n_batch: 1, ..device }),
             Choice::Voxel(voxel::Tile::Transmits)

@@ -11,6 +11,8 @@ pub struct DeviceRates {
     /// Multiplications and additions a second of matrix operations with 16-bit operands and 32-bit sums (`mma.sync`);
     /// `None` where the device has none of these.
     pub matrix_operations_per_second: Option<f64>,
+    /// The same of matrix operations of four warps together (`wgmma`), which H100 and H200 have.
+    pub group_matrix_operations_per_second: Option<f64>,
 }
 
 impl DeviceRates {
@@ -35,7 +37,7 @@ mod cuda_rates {
     use super::DeviceRates;
     use crate::Result;
     use crate::device::{Backend, Cuda, Stream, Tensor};
-    use cuda_std::Launch;
+    use cuda_std::{Kernel, Launch};
     use kernels::rates::{self, Products, SUMS, THREADS};
 
     /// Words that are copied: far more than any cache holds.
@@ -54,30 +56,35 @@ mod cuda_rates {
         let mut output = Tensor::<u32>::zeros(backend, &[WORDS])?;
         let seconds = fastest(&stream, || input.view().copy_dense(cuda, &mut output, &stream))?;
         let copied_bytes_per_second = 2.0 * 4.0 * WORDS as f64 / seconds;
-        let kernel = rates::sm_80::rate_products;
-        let matrix_operations_per_second = if cuda.has_kernel(&kernel) {
-            let mut sums = Tensor::<f32>::zeros(backend, &[(BLOCKS * THREADS) as usize])?;
-            let products = Products {
-                output: sums.global_mut("the sums")?,
-                left: 0x3c00_3c00,
-                right: 0x2000_2000,
-                n_rounds: ROUNDS,
-            };
+        let mut sums = Tensor::<f32>::zeros(backend, &[(BLOCKS * THREADS) as usize])?;
+        let products = Products {
+            output: sums.global_mut("the sums")?,
+            left: 0x3c00_3c00,
+            right: 0x2000_2000,
+            n_rounds: ROUNDS,
+        };
+        let rate = |kernel: &Kernel<Products>, shared_bytes: u32, operations: u64| -> Result<Option<f64>> {
+            if !cuda.has_kernel(kernel) {
+                return Ok(None);
+            }
             let shape = Launch {
                 grid: [BLOCKS, 1, 1],
                 threads: THREADS,
-                shared_bytes: 0,
+                shared_bytes,
             };
-            let seconds = fastest(&stream, || cuda.launch(&kernel, shape, products, &stream))?;
+            let seconds = fastest(&stream, || cuda.launch(kernel, shape, products, &stream))?;
             let warps = u64::from(BLOCKS) * u64::from(THREADS / 32);
-            let operations = warps * SUMS as u64 * u64::from(ROUNDS) * rates::OPERATIONS;
-            Some(operations as f64 / seconds)
-        } else {
-            None
+            Ok(Some((warps * u64::from(ROUNDS) * operations) as f64 / seconds))
         };
+        let of_warp = SUMS as u64 * rates::OPERATIONS;
+        let matrix_operations_per_second = rate(&rates::sm_80::rate_products, 0, of_warp)?;
+        let of_group = rates::GROUP_OPERATIONS;
+        let group_matrix_operations_per_second =
+            rate(&rates::sm_90a::rate_group_products, rates::GROUP_SHARED_BYTES, of_group)?;
         Ok(DeviceRates {
             copied_bytes_per_second,
             matrix_operations_per_second,
+            group_matrix_operations_per_second,
         })
     }
 

@@ -62,7 +62,7 @@ pub(super) unsafe fn prepare<S: Windowed, R: Reading>(p: &DasWindow<S>, step: St
         let end = Task::of(&memory).channels[1];
         let whose = if is_for_warp { 0 } else { 2 };
         let [first, last] = rows(
-            &again(&p.geometry),
+            &again::<S>(&p.geometry),
             [memory.bounds.load(whose), memory.bounds.load(whose + 1)],
             channel.min(end - 1),
             channel < end,
@@ -140,7 +140,7 @@ fn windows([first, last]: [i32; 2], rows: i32) -> [u32; 2] {
 #[inline(always)]
 unsafe fn fill<S: Windowed>(p: &DasWindow<S>, step: Step, shape: Shape, here: Place, of_lane: [i32; 2]) {
     let row_vectors = shape.items / 2;
-    let rows_of_channel = again(&p.geometry)
+    let rows_of_channel = again::<S>(&p.geometry)
         .n_samples
         .cast_unsigned()
         .div_ceil(S::SAMPLES_PER_ROW);
@@ -152,7 +152,12 @@ unsafe fn fill<S: Windowed>(p: &DasWindow<S>, step: Step, shape: Shape, here: Pl
     let tile = unsafe { Task::of(&Memory::of(shape, here.warp)).tile };
     let vector = tile * row_vectors + column;
     // The planes of a row follow each other.
-    let row_pitch = thread::opaque(p.n_vectors) * S::PLANES;
+    let n_vectors = if S::PLANES == 1 {
+        p.n_vectors
+    } else {
+        thread::opaque(p.n_vectors)
+    };
+    let row_pitch = n_vectors * S::PLANES;
     // SAFETY: written before the warp's last barrier.
     let transmit = unsafe { Memory::of(shape, here.warp).round.load(0)[1] };
     let mut channel = here.warp;

@@ -52,7 +52,7 @@ unsafe fn own_entry<S: Windowed>(p: &DasWindow<S>, shape: Shape, here: Place, en
     // SAFETY: written before all of the warp's barriers.
     let task = unsafe { Task::of(&Memory::of(shape, here.warp)) };
     let local = task.first_voxel + u64::from(here.lane % shape.voxels_per_warp);
-    let geometry = again(&p.geometry);
+    let geometry = again::<S>(&p.geometry);
     // SAFETY: a place of the launch's.
     let voxel = geometry.first_voxel + unsafe { voxel_at(p, local.min(geometry.n_voxels - 1)) };
     // SAFETY: the voxel is in range; the caller's promise.

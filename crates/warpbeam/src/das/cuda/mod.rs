@@ -12,7 +12,7 @@ use self::copy::{Layout, Workspace};
 use self::geometry::{DeviceGeometry, Parameters};
 use self::matrix::{Form, MatrixKernels};
 use self::tune::Answers;
-use super::choice::{self, Choice};
+use super::choice::{self, Choice, Windows};
 use super::order::{order, order_on_device};
 use super::prepared::Prepared;
 use super::sample::Kernels;
@@ -188,7 +188,11 @@ impl<T: Sample> CudaDas<T> {
             has_batch_kernels: has_kernels::<T::Device>(),
             distinct: self.matrix.tile(n_batch),
             window: self.matrix.window(n_batch).filter(|_| !has_tf32),
-            are_windows_split: window_form == Form::Split,
+            windows: match window_form {
+                Form::Split if T::PARTS == 1 => Windows::SplitReal,
+                Form::Split => Windows::SplitComplex,
+                _ => Windows::Halves,
+            },
             n_channels: self.parameters.parts.n_channels,
             n_batch,
             n_samples,

@@ -122,7 +122,7 @@ mod gpu {
     #[ignore = "needs a GPU: run with --include-ignored where there is one"]
     fn the_emulator_computes_what_the_hardware_does_with_groups_of_warps() {
         let gpu = Gpu::new();
-        if !gpu.cuda().has_kernel(&kernels::probe::sm_90a::probe_warpgroup) {
+        if !gpu.cuda().has_kernel(&kernels::probe::sm_90a::probe_group) {
             println!("skipped: the device has no products of four warps");
             return;
         }
