@@ -50,6 +50,7 @@ pub(crate) fn run(flags: &flags::Profile) -> anyhow::Result<()> {
     if let Some(rates) = DeviceRates::measure(&backend)? {
         profile.ceilings.copied_bytes_per_second = Some(rates.copied_bytes_per_second);
         profile.ceilings.matrix_flop_per_second = rates.matrix_operations_per_second;
+        profile.ceilings.group_matrix_flop_per_second = rates.group_matrix_operations_per_second;
     }
     let chosen = cases::named(flags.case.as_deref().unwrap_or(CASES))?;
     let algorithms = storage::algorithms(flags.algorithm.as_deref(), true)?;

@@ -71,6 +71,9 @@ pub(crate) struct Ceilings {
     /// Measured: products of matrices of 16-bit numbers that read nothing.
     #[serde(default)]
     pub(crate) matrix_flop_per_second: Option<f64>,
+    /// The same of four warps together.
+    #[serde(default)]
+    pub(crate) group_matrix_flop_per_second: Option<f64>,
     /// Measured: device memory that the permutation to batch-inner moves a second.
     pub(crate) permutation_bytes_per_second: Option<f64>,
 }

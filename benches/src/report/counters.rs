@@ -54,7 +54,7 @@ pub(super) fn write(text: &mut String, profile: &Profile) -> std::fmt::Result {
         "\nCeilings, from the profiler's peak of each unit and the clock during the runs: device memory {} bytes/s, \
          second-level cache {} bytes/s, multiply-adds of single precision {} operations/s, tensor cores with 16-bit \
          operands {} operations/s. Measured: a copy moves {} bytes/s of device memory, the permutation to \
-         batch-inner order {} bytes/s; a kernel of nothing but `mma.sync` does {} operations/s.",
+         batch-inner order {} bytes/s; a kernel of nothing but `mma.sync` does {} operations/s, one of nothing but `wgmma` {}.",
         tera(ceilings.dram_bytes_per_second),
         tera(ceilings.l2_bytes_per_second),
         tera(ceilings.scalar_flop_per_second),
@@ -62,6 +62,7 @@ pub(super) fn write(text: &mut String, profile: &Profile) -> std::fmt::Result {
         tera(ceilings.copied_bytes_per_second),
         tera(ceilings.permutation_bytes_per_second),
         tera(ceilings.matrix_flop_per_second),
+        tera(ceilings.group_matrix_flop_per_second),
     )?;
     if !profile.unavailable.is_empty() {
         writeln!(
