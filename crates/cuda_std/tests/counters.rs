@@ -126,7 +126,7 @@ kernels! {
         // SAFETY: under the emulator.
         unsafe {
             let part = Shared::<[u32; 4]>::new(0, 32);
-            copy::start::<[u32; 4], 16>(part, lane ^ lane / 8, p.input, u64::from(lane * p.stride));
+            copy::start::<[u32; 4], 16>(part, lane ^ (lane / 8), p.input, u64::from(lane * p.stride));
             copy::commit();
             copy::wait::<0>();
         }

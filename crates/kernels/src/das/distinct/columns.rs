@@ -127,7 +127,7 @@ impl<const CHUNKS: u32, const GAP: u32> Rows<CHUNKS, GAP> {
     fn at(row: u32, chunk: u32) -> u32 {
         row * Self::PITCH
             + if GAP == 0 {
-                chunk / 8 * 8 + (chunk % 8 ^ row % 8)
+                chunk / 8 * 8 + ((chunk % 8) ^ (row % 8))
             } else {
                 chunk
             }
