@@ -10,13 +10,14 @@ use kernels::interpolate::boxes::{
     Boxes, Check, FIRST_BAD, IS_FLAT, NONE, Widen, interpolate_cell_boxes, interpolate_check, interpolate_merge_boxes,
     interpolate_widen,
 };
-use kernels::interpolate::evaluate::{Evaluate, Instance};
+use kernels::interpolate::evaluate::Evaluate;
+use kernels::interpolate::jumps::{Jumps, N_INSIDE, N_JUMPS, interpolate_jumps};
 use kernels::interpolate::locate::{
     AlongAxes, Points, ThroughBoxes, interpolate_along_axes, interpolate_nearest_through_boxes,
     interpolate_through_boxes,
 };
-use kernels::interpolate::order::{Jumps, Keys, N_INSIDE, N_JUMPS, interpolate_jumps, interpolate_keys};
-use kernels::interpolate::{REPORT, THREADS};
+use kernels::interpolate::rows::{self, Rows};
+use kernels::interpolate::{Instance, REPORT, THREADS};
 use num_complex::Complex;
 use wavefield::interpolation::OUTSIDE;
 use wavefield::interpolation::axes::{AxesGrid, Axis, Coordinates, NEAREST, TETRAHEDRAL, TRILINEAR};
@@ -187,26 +188,60 @@ fn evaluate<V: Number>(
     let values = Buffer::new(&values.iter().map(|value| V::of(*value)).collect::<Vec<_>>());
     let output = Buffer::filled(V::of(f64::NAN), n_items * places.n_points);
     let items_per_block = 5;
-    // Whatever the order of points, and whether there is one, results are where the caller wants them.
-    let mut order: Vec<u32> = (0..places.n_points as u32).collect();
-    rng.shuffle(&mut order);
-    let order = Buffer::new(&order);
     let parameters = Evaluate {
         values: values.global(),
         codes: places.codes.global(),
         numbers: places.numbers.global(),
-        order: order.global(),
         output: output.global_mut(),
         n_nodes: n_nodes as u64,
         fill: V::of(999.0),
         n_points: places.n_points as u32,
         n_items: n_items as u32,
         items_per_block,
-        is_ordered: u32::from(rng.bool()),
         steps,
     };
     let layers = (n_items as u32).div_ceil(items_per_block);
     run(rng, kernel, places.n_points as u32, layers, parameters);
+    output.to_vec().into_iter().map(Number::value).collect()
+}
+
+/// As [`evaluate`], from rows of items.
+fn evaluate_rows<V: Number>(
+    rng: &mut Rng,
+    kernel: &Kernel<Rows<V>>,
+    values: &[f64],
+    n_nodes: usize,
+    places: &Places,
+    steps: [u32; 3],
+) -> Vec<f64> {
+    let n_items = values.len() / n_nodes;
+    let value = |place: usize| V::of(values[place % n_items * n_nodes + place / n_items]);
+    let values = Buffer::new(&(0..values.len()).map(value).collect::<Vec<_>>());
+    let output = Buffer::filled(V::of(f64::NAN), n_items * places.n_points);
+    let parameters = Rows {
+        values: values.global(),
+        codes: places.codes.global(),
+        numbers: places.numbers.global(),
+        output: output.global_mut(),
+        fill: V::of(999.0),
+        n_points: places.n_points as u32,
+        n_items: n_items as u32,
+        steps,
+    };
+    let launch = Launch {
+        grid: [
+            parameters.n_points.div_ceil(rows::POINTS),
+            parameters.n_items.div_ceil(rows::ITEMS),
+            1,
+        ],
+        threads: THREADS,
+        shared_bytes: rows::shared_bytes::<V>(),
+    };
+    let options = Options {
+        seed: rng.u64(..),
+        ..Options::default()
+    };
+    launch_with(kernel, launch, parameters, options).unwrap_or_else(|fault| panic!("{fault}"));
     output.to_vec().into_iter().map(Number::value).collect()
 }
 
@@ -388,6 +423,38 @@ fn axes<V: Number>() {
     }
 }
 
+/// Batches about a tile of items, points not a multiple of one: the bits of a thread a point.
+fn rows<V: Number>() {
+    let mut rng = rng();
+    for n_items in [rng.usize(1..32), rng.usize(33..64), 64, rng.usize(65..130)] {
+        let shape = [3, 4, 5].map(|count| rng.usize(2..=count));
+        let (nodes, points) = random_nodes(&mut rng, shape);
+        let points = &points[..rng.usize(33..100)];
+        let mesh = Mesh::new(&mut rng, &nodes);
+        let (n_nodes, steps) = (nodes.len(), mesh.cells.steps);
+        let places = mesh.locate(&mut rng, &interpolate_through_boxes, points);
+        let values = random_values(&mut rng, n_items * n_nodes);
+        // A place in a tetrahedron is one in a cell to the other kernel, whatever its numbers.
+        for (direct, by_rows) in [
+            (V::tetrahedral(), V::tetrahedral_rows()),
+            (V::trilinear(), V::trilinear_rows()),
+        ] {
+            let expected = evaluate::<V>(&mut rng, &direct, &values, n_nodes, &places, steps);
+            let got = evaluate_rows::<V>(&mut rng, &by_rows, &values, n_nodes, &places, steps);
+            let first = (0..expected.len()).find(|&at| got[at].to_bits() != expected[at].to_bits());
+            assert_eq!(first, None, "{n_items} items at {} points", points.len());
+        }
+    }
+}
+
+#[test]
+fn rows_of_every_type() {
+    rows::<f32>();
+    rows::<f64>();
+    rows::<Complex<f32>>();
+    rows::<Complex<f64>>();
+}
+
 #[test]
 fn tetrahedra_of_every_type() {
     tetrahedra::<f32>();
@@ -461,7 +528,7 @@ fn coordinates_in_double_precision() {
 
 /// Points row by row, and drawn at random; some are outside.
 #[test]
-fn jumps_and_keys() {
+fn jumps() {
     let mut rng = rng();
     let [n_x, n_y, n_z] = [40, 30, 20];
     let cell = |x: u32, y: u32, z: u32| ((z * n_y + y) * n_x + x) << 3 | 5;
@@ -493,17 +560,5 @@ fn jumps_and_keys() {
         let got = report.to_vec();
         assert_eq!([got[N_JUMPS as usize], got[N_INSIDE as usize]], [n_jumps, n_inside]);
         assert_eq!([got[0], got[3]], [REPORT[0], REPORT[3]]);
-        let (n_nodes, keys) = (n_x * n_y * n_z, Buffer::filled(7, n_points as usize));
-        let parameters = Keys {
-            codes: buffer.global(),
-            keys: keys.global_mut(),
-            n_points,
-            n_nodes,
-        };
-        run(&mut rng, &interpolate_keys, n_points, 1, parameters);
-        let expected = codes
-            .iter()
-            .map(|code| if *code == OUTSIDE { n_nodes } else { code / 8 });
-        assert!(keys.to_vec().into_iter().eq(expected));
     }
 }

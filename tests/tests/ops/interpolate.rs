@@ -174,7 +174,8 @@ fn linear_functions<T: Values>(backend: &Backend) {
     }
 }
 
-/// Enough points in and around a grid that a device sorts them where they come in no order: the same bits as row by row.
+/// Enough points in and around a grid that a device reads them by rows of items where they come in no order and the batch is
+/// of 16 or more: the same bits as row by row, and as in a smaller batch.
 fn the_order_of_points_is_not_in_the_bits(backend: &Backend) {
     let mut rng = rng();
     let (shape, side) = ([24, 20, 22], 26_usize);
@@ -190,13 +191,14 @@ fn the_order_of_points_is_not_in_the_bits(backend: &Backend) {
     let mut order: Vec<usize> = (0..points.nrows()).collect();
     rng.shuffle(&mut order);
     let shuffled = points.select(Axis(0), &order);
-    let values = ArrayD::from_shape_simple_fn(IxDyn(&[3, shape[0], shape[1], shape[2]]), || {
+    let values = ArrayD::from_shape_simple_fn(IxDyn(&[35, shape[0], shape[1], shape[2]]), || {
         Complex::new(between(&mut rng, -1.0, 1.0) as f32, between(&mut rng, -1.0, 1.0) as f32)
     });
     for (what, _, interpolator) in every_interpolator(&mut rng, backend, &lattice) {
         let fill = Complex::new(9.0, 9.0);
         let in_rows = run(&prepare(&mut rng, &interpolator, &points), &values, fill);
-        let in_any_order = run(&prepare(&mut rng, &interpolator, &shuffled), &values, fill);
+        let prepared = prepare(&mut rng, &interpolator, &shuffled);
+        let in_any_order = run(&prepared, &values, fill);
         let outside = in_rows.iter().filter(|value| **value == fill).count();
         assert!(
             outside > 0 && outside < in_rows.len() / 2,
@@ -204,6 +206,9 @@ fn the_order_of_points_is_not_in_the_bits(backend: &Backend) {
         );
         let expected = in_rows.select(Axis(1), &order);
         assert_same_bits(&format!("{what}, points in any order"), &in_any_order, &expected);
+        let few = run(&prepared, &values.slice_axis(Axis(0), (20..35).into()).to_owned(), fill);
+        let of_many = in_any_order.slice_axis(Axis(0), (20..35).into()).to_owned();
+        assert_same_bits(&format!("{what}, few items and many"), &few, &of_many);
     }
 }
 

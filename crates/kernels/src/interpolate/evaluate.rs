@@ -1,9 +1,5 @@
 //! Values at places: a thread takes one point, reads its place once, and goes through items of the batch.
 //!
-//! Points far from each other are taken in an order in which neighbouring threads read neighbouring nodes. Their results
-//! are written where the caller wants them, far from each other: 32 sectors of memory a warp instead of 8, but for what is
-//! read it is 10 instead of 32 for each of 4 or 8 corners.
-//!
 //! Blocks along y have [`ITEMS_PER_BLOCK`] items each, or more. A thread asks for the corners of a few items before it
 //! weighs the first.
 
@@ -25,8 +21,6 @@ pub struct Evaluate<V> {
     pub codes: Global<u32>,
     /// `(point, 2)`, two by two.
     pub numbers: Global<[f64; 2]>,
-    /// `(point,)`: which point comes when, if they are ordered.
-    pub order: Global<u32>,
     /// `(item, point)`.
     pub output: GlobalMut<V>,
     /// Nodes.
@@ -39,8 +33,6 @@ pub struct Evaluate<V> {
     pub n_items: u32,
     /// Batch items of a block.
     pub items_per_block: u32,
-    /// 1 where points are ordered, otherwise 0.
-    pub is_ordered: u32,
     /// How many nodes further the next one along each axis is; 0 where there is one.
     pub steps: [u32; 3],
 }
@@ -55,16 +47,12 @@ unsafe impl<V: Value> Parameters for Evaluate<V> {}
 /// The slices hold what the counts say, places are in the grid.
 #[inline(always)]
 unsafe fn evaluate<V: Value, W: Way, const ITEMS: usize>(p: Evaluate<V>) {
-    let mut point = number();
+    let point = number();
     if point >= p.n_points {
         return;
     }
-    if p.is_ordered != 0 {
-        // SAFETY: a point's number.
-        point = unsafe { p.order.load(u64::from(point)) };
-    }
     let at = u64::from(point);
-    // SAFETY: a point's number, by the launching side's promise for those of the order.
+    // SAFETY: a point's number.
     let code = unsafe { p.codes.load(at) };
     let mut numbers = [0.0; 4];
     if W::CORNERS > 1 {

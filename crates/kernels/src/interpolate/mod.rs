@@ -4,19 +4,21 @@
 //! |---|---|
 //! | [`boxes`] | coordinates in double precision; the first coordinate that is no number; boxes around cells, and around those of the level below |
 //! | [`locate`] | a place for every point: along axes, or through the boxes |
-//! | [`order`] | how many points are far from the one before; keys by which points are sorted |
+//! | [`jumps`] | how many points are far from the one before |
 //! | [`evaluate`] | values at the places |
+//! | [`rows`] | the same for places far from each other |
 //!
-//! Blocks have [`THREADS`] threads and no shared memory. The launching side puts one launch after the other for each level
+//! Blocks have [`THREADS`] threads and, but for [`rows`], no shared memory. The launching side puts one launch after the other for each level
 //! of boxes; no result depends on the order of threads.
 
 pub mod boxes;
 pub mod evaluate;
+pub mod jumps;
 pub mod locate;
-pub mod order;
+pub mod rows;
 
 cuda_std::on_host! {
-    pub use evaluate::Instance;
+    pub use rows::Instance;
 }
 
 use cuda_std::{Global, thread};
@@ -25,7 +27,7 @@ use wavefield::geometry::Vector;
 /// Threads of a block.
 pub const THREADS: u32 = 256;
 
-/// Words of a report: the first bad coordinate, and what [`order`] and [`boxes`] add to it.
+/// Words of a report: the first bad coordinate, and what [`jumps`] and [`boxes`] add to it.
 pub const REPORT: [u32; 4] = [boxes::NONE, 0, 0, 0];
 
 /// The number of the thread's piece of work.

@@ -2,9 +2,9 @@
 
 use super::grid::{NODES, bad_coordinate};
 use super::mesh::{Boxes, NUMBERS_PER_BOX, box_count, cells};
-use super::order;
 use super::plan::{Checking, Engine, InterpolationMethod, POINTS};
 use super::prepared::{InterpolationValue, PreparedPoints};
+use super::{random, rows};
 use crate::device::{Cuda, Stream, Tensor};
 use crate::{Error, Result};
 use cuda_std::Launch;
@@ -22,7 +22,7 @@ use ndarray::{Array2, arr2};
 use std::sync::Arc;
 
 /// Blocks along y at most.
-const MOST_LAYERS: u32 = 65_535;
+pub(super) const MOST_LAYERS: u32 = 65_535;
 
 /// A thread a piece of work, and `layers` of them along y.
 pub(super) fn shape(count: u32, layers: u32) -> Launch {
@@ -136,8 +136,7 @@ pub(super) fn boxes(
     })
 }
 
-/// Finds points, and the order in which they are to be taken if it is not the caller's. Waits for both: what is found may be
-/// used on any stream.
+/// Finds points, and whether they are as if drawn at random. Waits for them: what is found may be used on any stream.
 pub(super) fn locate(
     cuda: &Cuda,
     engine: &Engine,
@@ -146,10 +145,10 @@ pub(super) fn locate(
     (codes, numbers): (&mut Tensor<u32>, &mut Tensor<f64>),
     checking: Checking,
     stream: &Stream,
-) -> Result<Option<Tensor<u32>>> {
+) -> Result<bool> {
     let n_points = codes.len() as u32;
     if n_points == 0 {
-        return Ok(None);
+        return Ok(false);
     }
     let mut report = Tensor::from_array(points.backend(), &arr2(&[REPORT]))?;
     if checking == Checking::OnDevice {
@@ -187,19 +186,12 @@ pub(super) fn locate(
             cuda.launch(&kernel, launch, parameters, stream)?;
         }
     }
-    let is_considered = order::is_considered(method, codes.len());
+    let is_considered = random::is_considered(method, codes.len());
     if is_considered {
-        order::queue_jumps(cuda, codes, values, &mut report, stream)?;
+        random::queue_jumps(cuda, codes, values, &mut report, stream)?;
     }
     let report = read(&report, points, POINTS)?;
-    if !is_considered {
-        return Ok(None);
-    }
-    let order = order::order(cuda, codes, values.iter().product(), &report, stream)?;
-    if order.is_some() {
-        stream.synchronize()?;
-    }
-    Ok(order)
+    Ok(is_considered && random::are_random(values.iter().product(), &report))
 }
 
 /// Queues values at points; shapes were checked.
@@ -224,19 +216,20 @@ pub(super) fn evaluate<T: InterpolationValue>(
         });
     }
     let n_items = n_items as u32;
+    if points.takes_rows(n_items as usize) && rows::queue(cuda, points, values, fill, output, stream)? {
+        return Ok(());
+    }
     let items_per_block = ITEMS_PER_BLOCK.max(n_items.div_ceil(MOST_LAYERS).next_multiple_of(ITEMS_PER_BLOCK));
     let parameters = Evaluate {
         values: values.global("the values at the grid's nodes")?,
         codes: points.codes.global("the places")?,
         numbers: points.numbers.global_as("the weights")?,
-        order: points.order.global("the order of the points")?,
         output: output.global_mut("the output")?,
         n_nodes: points.n_nodes() as u64,
         fill,
         n_points: n_points as u32,
         n_items,
         items_per_block,
-        is_ordered: u32::from(!points.order.is_empty()),
         steps: points.steps,
     };
     let kernel = match points.method {

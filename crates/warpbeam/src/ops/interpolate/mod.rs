@@ -5,10 +5,12 @@ mod cpu;
 mod cuda;
 mod grid;
 mod mesh;
-#[cfg(feature = "cuda")]
-mod order;
 mod plan;
 mod prepared;
+#[cfg(feature = "cuda")]
+mod random;
+#[cfg(feature = "cuda")]
+mod rows;
 mod sector;
 
 #[cfg(feature = "cuda")]

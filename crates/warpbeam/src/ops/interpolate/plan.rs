@@ -6,6 +6,8 @@ use super::cuda;
 use super::grid::{Axes, Form, InterpolationGrid, NODES, expect_coordinates, expect_nodes};
 use super::mesh::Boxes;
 use super::prepared::PreparedPoints;
+#[cfg(feature = "cuda")]
+use crate::device::Workspace;
 use crate::device::{Backend, Stream, Tensor};
 use crate::ops::Coordinate;
 use crate::{Error, Result};
@@ -226,11 +228,9 @@ impl Interpolator {
             };
             let mut numbers = Tensor::unset(&self.backend, &[with_numbers, 4])?;
             let (grid, targets) = ((self.method, &self.shape[..]), (&mut codes, &mut numbers));
-            let order = cuda::locate(cuda, &self.engine, grid, points, targets, checking, stream)?;
-            let mut prepared = self.prepared(shape, codes, numbers)?;
-            if let Some(order) = order {
-                prepared.order = order;
-            }
+            let are_random = cuda::locate(cuda, &self.engine, grid, points, targets, checking, stream)?;
+            let mut prepared = self.prepared(shape, codes, numbers);
+            prepared.are_random = are_random;
             return Ok(prepared);
         }
         let mut numbers = Tensor::unset(&self.backend, &[count, 4])?;
@@ -256,11 +256,11 @@ impl Interpolator {
                 });
             }
         }
-        self.prepared(shape, codes, numbers)
+        Ok(self.prepared(shape, codes, numbers))
     }
 
-    fn prepared(&self, shape: &[usize], codes: Tensor<u32>, numbers: Tensor<f64>) -> Result<PreparedPoints> {
-        Ok(PreparedPoints {
+    fn prepared(&self, shape: &[usize], codes: Tensor<u32>, numbers: Tensor<f64>) -> PreparedPoints {
+        PreparedPoints {
             backend: self.backend.clone(),
             shape: shape.to_vec(),
             values: self.shape.clone(),
@@ -272,8 +272,10 @@ impl Interpolator {
             codes,
             numbers,
             #[cfg(feature = "cuda")]
-            order: Tensor::unset(&self.backend, &[0])?,
-        })
+            are_random: false,
+            #[cfg(feature = "cuda")]
+            workspace: Workspace::default(),
+        }
     }
 }
 

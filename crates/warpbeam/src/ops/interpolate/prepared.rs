@@ -4,6 +4,10 @@ use super::cpu;
 #[cfg(feature = "cuda")]
 use super::cuda;
 use super::plan::InterpolationMethod;
+#[cfg(feature = "cuda")]
+use super::rows;
+#[cfg(feature = "cuda")]
+use crate::device::Workspace;
 use crate::device::{Backend, Element, Stream, Tensor, zeroed};
 use crate::ops::space::expect_shape;
 use crate::{Error, Result};
@@ -35,7 +39,8 @@ const USABLE: f64 = 0.9;
 
 /// Points found by an [`Interpolator`](super::Interpolator): nodes and weights of each, for any number of values.
 ///
-/// Nothing is left to the caller: the nodes are in the grid, and the points are those it was made from.
+/// Nothing is left to the caller: the nodes are in the grid, and the points are those it was made from. For points in no order
+/// they keep memory of a CUDA device from run to run, as much as the values have.
 pub struct PreparedPoints {
     pub(super) backend: Backend,
     pub(super) shape: Vec<usize>,
@@ -46,9 +51,12 @@ pub struct PreparedPoints {
     pub(super) codes: Tensor<u32>,
     /// `(point, 4)`; on a device nothing for the nearest node.
     pub(super) numbers: Tensor<f64>,
-    /// `(point,)`: which point a device takes when; nothing for the caller's order.
+    /// Whether a device reads them from values by rows.
     #[cfg(feature = "cuda")]
-    pub(super) order: Tensor<u32>,
+    pub(super) are_random: bool,
+    /// For these.
+    #[cfg(feature = "cuda")]
+    pub(super) workspace: Workspace,
 }
 
 /// What values are called in errors.
@@ -163,7 +171,8 @@ impl PreparedPoints {
         output: &mut [T],
     ) -> Result<()> {
         let n_points = self.codes.len();
-        let of_item = ((self.n_nodes() + n_points) as u64).saturating_mul(size_of::<T>() as u64);
+        let n_copies = if self.takes_rows(values.shape()[0]) { 2 } else { 1 };
+        let of_item = ((n_copies * self.n_nodes() + n_points) as u64).saturating_mul(size_of::<T>() as u64);
         let budget = self.backend.available_memory_bytes();
         let budget = budget.map_or(u64::MAX, |bytes| (bytes as f64 * USABLE) as u64);
         let items = (budget / of_item.max(1)).clamp(1, values.shape()[0].max(1) as u64) as usize;
@@ -182,6 +191,12 @@ impl PreparedPoints {
             there.copy_to_array(&mut target)?;
         }
         Ok(())
+    }
+
+    /// Whether a device reads so many batch items by rows.
+    #[cfg(feature = "cuda")]
+    pub(super) fn takes_rows(&self, n_items: usize) -> bool {
+        self.are_random && rows::ITEMS.contains(&n_items)
     }
 
     pub(super) fn n_nodes(&self) -> usize {

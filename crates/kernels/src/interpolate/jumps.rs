@@ -1,4 +1,4 @@
-//! Whether neighbouring points are in neighbouring cells, and keys by which they are sorted where they are not.
+//! Whether neighbouring points are in neighbouring cells.
 
 use super::{THREADS, number};
 use cuda_std::{Global, GlobalMut, Parameters, Resources, atomic, thread, warp};
@@ -13,7 +13,7 @@ pub const N_JUMPS: u64 = 1;
 /// Where in a report the number of points in the grid is added up.
 pub const N_INSIDE: u64 = 2;
 
-/// The parameters of the count of jumps.
+/// The parameters.
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct Jumps {
@@ -29,24 +29,8 @@ pub struct Jumps {
     pub n_y: u32,
 }
 
-/// The parameters of the keys.
-#[repr(C)]
-#[derive(Clone, Copy)]
-pub struct Keys {
-    /// `(point,)`: the places' codes.
-    pub codes: Global<u32>,
-    /// `(point,)`: the place's node, and behind all of them what is outside.
-    pub keys: GlobalMut<u32>,
-    /// Points.
-    pub n_points: u32,
-    /// Nodes.
-    pub n_nodes: u32,
-}
-
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
 unsafe impl Parameters for Jumps {}
-// SAFETY: as above.
-unsafe impl Parameters for Keys {}
 
 /// Where along three axes a place's node is.
 #[inline(always)]
@@ -78,20 +62,6 @@ cuda_std::kernels! {
             if thread::lane() == 0 && inside != 0 {
                 atomic::add(p.report, N_JUMPS, jumps.count_ones());
                 atomic::add(p.report, N_INSIDE, inside.count_ones());
-            }
-        }
-    }
-
-    /// Keys of points.
-    interpolate_keys(p: Keys),
-    threads THREADS, blocks 1,
-    resources Resources { registers: 16, barriers: 0, warp_operations: 0, matrix_operations: 0 },
-    {
-        let number = u64::from(number());
-        // SAFETY: a point's number, and its key, which is this thread's alone.
-        unsafe {
-            if number < u64::from(p.n_points) {
-                p.keys.store(number, (p.codes.load(number) >> 3).min(p.n_nodes));
             }
         }
     }
