@@ -144,7 +144,7 @@ macro_rules! instances {
             /// Values from eight corners.
             $trilinear(p: Rows<$type>),
             threads THREADS, blocks 2,
-            resources Resources { registers: 128, barriers: 1, warp_operations: 0, matrix_operations: 0 },
+            resources Resources { registers: 112, barriers: 1, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
                 unsafe { rows::<$type, Trilinear>(p) }
@@ -153,7 +153,7 @@ macro_rules! instances {
             /// Values from four corners.
             $tetrahedral(p: Rows<$type>),
             threads THREADS, blocks 2,
-            resources Resources { registers: 96, barriers: 1, warp_operations: 0, matrix_operations: 0 },
+            resources Resources { registers: 64, barriers: 1, warp_operations: 0, matrix_operations: 0 },
             {
                 // SAFETY: the launching side's promise.
                 unsafe { rows::<$type, Tetrahedral>(p) }
