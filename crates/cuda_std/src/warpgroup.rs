@@ -12,12 +12,34 @@ use crate::{Shared, backend};
 /// along them another 128, wherever.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Columns {
-    /// The piece of row 0.
-    pub first: u32,
-    /// Pieces from row 0 to row 8.
-    pub rows: u32,
-    /// Pieces from eight columns to the next eight.
-    pub columns: u32,
+    place: u32,
+    columns: u32,
+}
+
+impl Columns {
+    /// From the piece of row 0, the pieces from there to row 8, and those from eight columns to the next eight: less than 2¹⁴ each.
+    #[inline(always)]
+    #[must_use]
+    pub const fn new(first: u32, rows: u32, columns: u32) -> Self {
+        Self {
+            place: first | rows << 16,
+            columns,
+        }
+    }
+
+    /// Where rows 0 and 8 are, in a word.
+    #[inline(always)]
+    #[must_use]
+    pub const fn place(self) -> u32 {
+        self.place
+    }
+
+    /// From such a word, and the pieces from eight columns to the next eight.
+    #[inline(always)]
+    #[must_use]
+    pub const fn at(place: u32, columns: u32) -> Self {
+        Self { place, columns }
+    }
 }
 
 /// Makes what this thread wrote to shared memory, or copied there and waited for, ready to be an operand behind the block's
@@ -57,7 +79,7 @@ pub unsafe fn multiply<const TILES: usize>(
 ) {
     const { assert!(TILES == 8 || TILES == 16, "64 or 128 columns") };
     // SAFETY: the caller's promise.
-    unsafe { backend::group_multiply(a, (from.address, from.length), [b.first, b.rows, b.columns], sums) }
+    unsafe { backend::group_multiply(a, (from.address, from.length), [b.place, b.columns], sums) }
 }
 
 /// Ends a row of products.

@@ -395,7 +395,7 @@ pub mod sm_90a {
                 let [a, b] = [0, 1].map(|which| from.load(u64::from(2 * thread + which)));
                 let mut wide = [[0.5; 4]; 16];
                 let mut narrow = [[-0.5; 4]; 8];
-                let columns = |first: u32, rows: u32| warpgroup::Columns { first, rows, columns: GROUP_PITCH };
+                let columns = |first: u32, rows: u32| warpgroup::Columns::new(first, rows, GROUP_PITCH);
                 warpgroup::begin();
                 warpgroup::multiply(a, pieces, columns(1 + 2 * group, 8 + 3 * group), &mut wide);
                 warpgroup::multiply(b, pieces, columns(5 - group, 11), &mut wide);

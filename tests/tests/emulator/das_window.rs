@@ -408,9 +408,37 @@ impl<S: Stored> Problem<S> {
         (Buffer::new(&vectors), pitch as u32 / 2)
     }
 
+    /// The data in columns, and their number: eight batch items side by side, real parts before imaginary ones, sample by sample.
+    fn columns(&self) -> (Buffer<[u32; 4]>, u32) {
+        let case = &self.case;
+        let n_columns = case.batch.div_ceil(8);
+        let n_vectors = case.transmits * case.channels * n_columns * case.samples * 2;
+        let vectors: Vec<[u32; 4]> = (0..n_vectors)
+            .map(|at| {
+                let (part, sample, column) = (at % 2, at / 2 % case.samples, at / 2 / case.samples % n_columns);
+                let channel = at / 2 / case.samples / n_columns;
+                let (q, m) = (channel / case.channels, channel % case.channels);
+                let bits = |item: usize| {
+                    if item >= case.batch {
+                        return 0;
+                    }
+                    let value =
+                        S::exact(self.data[((item * case.channels + m) * case.transmits + q) * case.samples + sample]);
+                    u32::from(half([value.re, value.im][part]).0)
+                };
+                [0, 2, 4, 6].map(|item| bits(8 * column + item) | bits(8 * column + item + 1) << 16)
+            })
+            .collect();
+        (Buffer::new(&vectors), n_columns as u32)
+    }
+
     fn run(&self, kernel: &cuda_std::Kernel<DasWindow<S>>, shape: Shape, seed: u64) -> Vec<S::Value> {
         let case = &self.case;
-        let (samples, n_vectors) = self.rows();
+        let (samples, n_vectors) = if shape.is_grouped() {
+            self.columns()
+        } else {
+            self.rows()
+        };
         let pairs = |pair: fn(&[f32; 4]) -> [[f32; 2]; 2]| {
             Buffer::new(&self.elements.iter().flat_map(pair).collect::<Vec<_>>())
         };

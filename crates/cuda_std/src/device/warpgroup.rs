@@ -15,12 +15,10 @@ pub(crate) unsafe fn group_begin() {
     unsafe { asm!("wgmma.fence.sync.aligned;", options(nostack)) }
 }
 
-/// The operand's description: addresses and distances in units of 16 bytes, 14 bits each.
+/// The operand's description: addresses and distances in units of 16 bytes, 14 bits each, which no address of shared memory exceeds.
 #[inline(always)]
-fn descriptor(address: u32, [first, rows, columns]: [u32; 3]) -> u64 {
-    const BITS: u32 = 0x3fff;
-    let start = (address / 16 + first) & BITS;
-    u64::from(start | rows << 16) | u64::from(columns) << 32
+fn descriptor(address: u32, [place, columns]: [u32; 2]) -> u64 {
+    u64::from(address / 16 + place) | u64::from(columns) << 32
 }
 
 // Sums are numbered as the instruction wants them.
@@ -29,7 +27,7 @@ fn descriptor(address: u32, [first, rows, columns]: [u32; 3]) -> u64 {
 pub(crate) unsafe fn group_multiply<const TILES: usize>(
     a: [u32; 4],
     (address, _length): (u32, u32),
-    columns: [u32; 3],
+    columns: [u32; 2],
     sums: &mut [[f32; 4]; TILES],
 ) {
     let b = descriptor(address, columns);

@@ -48,10 +48,11 @@ pub(crate) unsafe fn group_begin() {
 pub(crate) unsafe fn group_multiply<const TILES: usize>(
     a: [u32; 4],
     (base, length): (u32, u32),
-    [first, rows, columns]: [u32; 3],
+    [place, columns]: [u32; 2],
     sums: &mut [[f32; 4]; TILES],
 ) {
     let source = Location::caller();
+    let (first, rows) = (place & 0xffff, place >> 16);
     for (tile, sum) in (0..).zip(sums) {
         let b = operate(source, |block| {
             let site = block.site(source, Instruction::MatrixMultiply, 0);

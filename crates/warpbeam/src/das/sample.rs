@@ -8,6 +8,7 @@ use kernels::das::distinct::{self, Variant};
 use kernels::das::geometry::Geometry;
 use kernels::das::output::Output;
 use kernels::das::permute::{self, Permute};
+use kernels::das::permute_columns::{self, PermuteColumns};
 use kernels::das::permute_rows::{self, PermuteRows};
 use kernels::das::sample::{RealOf, Sample as DeviceSample, Value};
 use kernels::das::scale::power_of_two;
@@ -43,12 +44,15 @@ pub trait Kernels: voxel::Instances + batch::Instances + permute::Instances<Self
     /// The permutation into rows, of one plane of halves or two.
     fn permutation_to_rows() -> Option<Kernel<PermuteRows<Self>>>;
 
+    /// The permutation into columns of halves, for complex samples.
+    fn permutation_to_columns() -> Option<Kernel<PermuteColumns<Self>>>;
+
     /// Matrix products in TF32.
     fn tf32(taps: voxel::Taps) -> Option<Variant<Self>>;
 }
 
 macro_rules! kernels {
-    ($($stored:ty: $value:ty => half $half:ty, halves $halves:ty, tf32 $tf32:expr;)*) => { $(
+    ($($stored:ty: $value:ty => half $half:ty, halves $halves:ty, columns $columns:expr, tf32 $tf32:expr;)*) => { $(
         impl Kernels for $stored {
             type Half = $half;
             type Halves = $halves;
@@ -73,6 +77,10 @@ macro_rules! kernels {
                 Some(<Self as permute_rows::Instances<Self::Halves>>::kernel())
             }
 
+            fn permutation_to_columns() -> Option<Kernel<PermuteColumns<Self>>> {
+                $columns
+            }
+
             fn tf32(taps: voxel::Taps) -> Option<Variant<Self>> {
                 let tf32: fn(voxel::Taps) -> Option<Variant<Self>> = $tf32;
                 tf32(taps)
@@ -85,13 +93,17 @@ fn tf32_variant<S: distinct::Instances>(taps: voxel::Taps) -> Option<Variant<S>>
     S::variant(distinct::Instructions::Mma, taps, distinct::Tile::Narrow)
 }
 
+fn columns<S: permute_columns::Instances>() -> Kernel<PermuteColumns<S>> {
+    S::kernel()
+}
+
 kernels! {
-    i16: f32 => half i16, halves F16, tf32 |_| None;
-    F16: f32 => half F16, halves F16, tf32 |_| None;
-    f32: f32 => half F16, halves F16, tf32 tf32_variant;
-    Complex<i16>: Complex<f32> => half Complex<i16>, halves Complex<F16>, tf32 |_| None;
-    Complex<F16>: Complex<f32> => half Complex<F16>, halves Complex<F16>, tf32 |_| None;
-    Complex<f32>: Complex<f32> => half Complex<F16>, halves Complex<F16>, tf32 tf32_variant;
+    i16: f32 => half i16, halves F16, columns None, tf32 |_| None;
+    F16: f32 => half F16, halves F16, columns None, tf32 |_| None;
+    f32: f32 => half F16, halves F16, columns None, tf32 tf32_variant;
+    Complex<i16>: Complex<f32> => half Complex<i16>, halves Complex<F16>, columns Some(columns()), tf32 |_| None;
+    Complex<F16>: Complex<f32> => half Complex<F16>, halves Complex<F16>, columns Some(columns()), tf32 |_| None;
+    Complex<f32>: Complex<f32> => half Complex<F16>, halves Complex<F16>, columns Some(columns()), tf32 tf32_variant;
 }
 
 macro_rules! kernels_of_double {
@@ -117,6 +129,10 @@ macro_rules! kernels_of_double {
             }
 
             fn permutation_to_rows() -> Option<Kernel<PermuteRows<Self>>> {
+                None
+            }
+
+            fn permutation_to_columns() -> Option<Kernel<PermuteColumns<Self>>> {
                 None
             }
 

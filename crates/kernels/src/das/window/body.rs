@@ -8,7 +8,7 @@ use super::operand::{Operand, WINDOW_ROWS, Windowed};
 use super::pair::{HALF_ROWS, multiply_pairs};
 use super::prepare::{Step, first_steps, later_steps, prepare};
 use super::reading::Reading;
-use super::round::{NONE, begin_round, next_transmit, task, voxel_at};
+use super::round::{for_each_round, task, voxel_at};
 use super::shape::Shape;
 use super::state::Task;
 use super::weigh::weigh;
@@ -51,6 +51,7 @@ pub(super) unsafe fn das_window<
         channels: CHANNELS,
         rows: ROWS,
         window_rows: WINDOW,
+        group_warps: 1,
         planes: S::PLANES,
         weight_planes: S::WEIGHT_PLANES,
         tap_words: R::WORDS,
@@ -65,7 +66,11 @@ pub(super) unsafe fn das_window<
         warp::sync_warp();
     }
     // SAFETY: no thread returns before the end, and what the loops depend on is the same in all threads.
-    unsafe { add_all::<S, R, GROUPS, VOXELS, VECTORS, TILES>(&p, shape, &mut sums) };
+    unsafe {
+        for_each_round(&p, shape, |first_channel| {
+            add_round::<S, R, GROUPS, VOXELS, VECTORS, TILES>(&p, first_channel, shape, &mut sums);
+        });
+    }
     let Place { lane, warp } = Place::here();
     // SAFETY: written before all barriers.
     let task = unsafe { Task::of(&Memory::of(shape, warp)) };
@@ -113,52 +118,6 @@ unsafe fn write_sum<S: Windowed>(
             let voxel = voxel_at(p, at);
             p.output
                 .write(item, part, voxel, S::sum(sums, place, column).scale(factor));
-        }
-    }
-}
-
-/// Adds what all entries contribute, a round for each transmit that an entry is of.
-///
-/// # Safety
-///
-/// As [`das_window`]; every thread of the block makes this call.
-#[inline(always)]
-unsafe fn add_all<
-    S: Operand<R>,
-    R: Reading,
-    const GROUPS: usize,
-    const VOXELS: u32,
-    const VECTORS: usize,
-    const TILES: usize,
->(
-    p: &DasWindow<S>,
-    shape: Shape,
-    sums: &mut [[[f32; 4]; TILES]; GROUPS],
-) {
-    // SAFETY: the shared memory is this warp's or used between barriers, and all threads go through together.
-    unsafe {
-        let memory = || Memory::of(shape, Place::here().warp);
-        let [mut entry, _] = p.geometry.entries(Task::of(&memory()).transmits);
-        while entry < p.geometry.entries(Task::of(&memory()).transmits)[1] {
-            let mut transmit = entry;
-            if p.geometry.is_sparse != 0 {
-                transmit = next_transmit(p, shape, entry, 0);
-            }
-            while transmit != NONE {
-                let bounds = begin_round(p, shape, [entry, transmit]);
-                let [earliest, latest] = bounds[3];
-                let [first_channel, end] = Task::of(&memory()).channels;
-                if earliest <= latest && first_channel < end {
-                    add_round::<S, R, GROUPS, VOXELS, VECTORS, TILES>(p, first_channel, shape, sums);
-                }
-                [entry, transmit] = memory().round.load(0);
-                transmit = if p.geometry.is_sparse == 0 {
-                    NONE
-                } else {
-                    next_transmit(p, shape, entry, transmit + 1)
-                };
-            }
-            entry += 1;
         }
     }
 }

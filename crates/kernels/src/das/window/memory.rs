@@ -7,6 +7,7 @@ use super::prepare::Channel;
 use super::reach::{Range, SCRATCH};
 use super::shape::{Shape, WARP};
 use super::state::{Round, STATE_BYTES, Steps};
+use super::warpgroup;
 use cuda_std::{Shared, thread};
 
 /// A thread's lane and warp.
@@ -142,7 +143,7 @@ impl Memory {
 
 /// The bytes of a kind that each warp has.
 #[derive(Clone, Copy)]
-struct OfWarps {
+pub(super) struct OfWarps {
     first: u32,
     bytes: u32,
 }
@@ -150,7 +151,7 @@ struct OfWarps {
 impl OfWarps {
     /// Where a warp's bytes begin.
     #[inline(always)]
-    const fn of_warp(self, warp: u32) -> u32 {
+    pub(super) const fn of_warp(self, warp: u32) -> u32 {
         self.first + warp * self.bytes
     }
 }
@@ -158,13 +159,15 @@ impl OfWarps {
 /// Where things are in a block's shared memory; two stages come first.
 #[derive(Clone, Copy)]
 pub(super) struct Layout {
-    weighted: OfWarps,
+    pub(super) weighted: OfWarps,
     words: OfWarps,
-    lists: OfWarps,
+    pub(super) lists: OfWarps,
     voxels: OfWarps,
     bounds: OfWarps,
-    state: OfWarps,
+    pub(super) state: OfWarps,
     scratch: u32,
+    /// What the warps of groups know of steps.
+    pub(super) plans: u32,
     /// Bytes in all.
     pub(super) bytes: u32,
 }
@@ -187,9 +190,15 @@ impl Layout {
         } = shape;
         let weighted = OfWarps {
             first: 16 * shape.planes * shape.plane_vectors(),
-            bytes: 8 * shape.weight_planes * shape.weight_plane(),
+            bytes: if shape.is_grouped() {
+                warpgroup::memory::weighted_bytes(shape)
+            } else {
+                8 * shape.weight_planes * shape.weight_plane()
+            },
         };
-        let list = if shape.is_paired() {
+        let list = if shape.is_grouped() {
+            warpgroup::memory::LIST_BYTES / shape.group_warps
+        } else if shape.is_paired() {
             8 * (2 + LISTED * HALF_ROWS) * channels
         } else {
             16 * 2 * channels
@@ -203,6 +212,13 @@ impl Layout {
         let voxels = after(lists, warps, 16 * 2 * voxels_per_warp);
         let bounds = after(voxels, warps, 16 * 4);
         let state = after(bounds, warps, STATE_BYTES);
+        let scratch = state.of_warp(warps);
+        let plans = scratch + 8 * SCRATCH;
+        let of_plans = if shape.is_grouped() {
+            warpgroup::memory::PLANS_BYTES
+        } else {
+            0
+        };
         Self {
             weighted,
             words,
@@ -210,8 +226,9 @@ impl Layout {
             voxels,
             bounds,
             state,
-            scratch: state.of_warp(warps),
-            bytes: state.of_warp(warps) + 8 * SCRATCH,
+            scratch,
+            plans,
+            bytes: plans + of_plans,
         }
     }
 }

@@ -43,6 +43,7 @@ mod round;
 mod shape;
 mod split;
 mod state;
+pub mod warpgroup;
 mod weigh;
 
 pub use operand::{WINDOW_ROWS, Windowed};
@@ -80,7 +81,7 @@ pub struct DasWindow<S: Windowed> {
 unsafe impl<S: Windowed> Parameters for DasWindow<S> {}
 
 macro_rules! instances {
-    ($($stored:ty { $(
+    ($($stored:ty, $more:expr; { $(
         $name:ident: $reading:ident, $groups:literal groups $voxels:literal voxels, $vectors:literal vectors $tiles:literal tiles, $warps:literal warps, $blocks:literal blocks, $channels:literal channels, $rows:literal rows, $window:literal a window,
         $registers:literal, $barriers:literal, $warp_operations:literal, $products:literal;
     )* })*) => {
@@ -103,7 +104,8 @@ macro_rules! instances {
         cuda_std::on_host! { $(
             impl Instances for $stored {
                 fn instances() -> Vec<Instance<Self>> {
-                    vec![$(Instance {
+                    let mut instances: Vec<Instance<Self>> = $more;
+                    instances.extend([$(Instance {
                         kernel: $name,
                         taps: <reading::$reading as reading::Reads>::TAPS,
                         shape: Shape {
@@ -113,11 +115,13 @@ macro_rules! instances {
                             channels: $channels,
                             rows: $rows,
                             window_rows: $window,
+                            group_warps: 1,
                             planes: <$stored as Windowed>::PLANES,
                             weight_planes: <$stored as Windowed>::WEIGHT_PLANES,
                             tap_words: <reading::$reading as reading::Reading>::WORDS,
                         },
-                    }),*]
+                    }),*]);
+                    instances
                 }
             }
         )* }
@@ -143,7 +147,7 @@ cuda_std::on_host! {
 }
 
 instances! {
-    Complex<F16> {
+    Complex<F16>, warpgroup::instances(); {
         das_window_cf16_linear_16x64_16_16_half: Linear, 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 16 channels, 8 rows, 2 a window,
             128, 7, 29, 16;
         das_window_cf16_linear_16x32_16_16_half: Linear, 2 groups 16 voxels, 2 vectors 4 tiles, 16 warps, 1 blocks, 16 channels, 8 rows, 2 a window,
@@ -157,7 +161,7 @@ instances! {
         das_window_cf16_any_16x64_16_8_half: Any, 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 8 channels, 12 rows, 2 a window,
             128, 7, 29, 16;
     }
-    F16 {
+    F16, Vec::new(); {
         das_window_f16_linear_32x64_8_8: Linear, 2 groups 32 voxels, 4 vectors 8 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
             128, 7, 27, 48;
         das_window_f16_linear_32x32_8_8: Linear, 2 groups 32 voxels, 2 vectors 4 tiles, 8 warps, 2 blocks, 8 channels, 8 rows, 4 a window,
@@ -167,7 +171,7 @@ instances! {
         das_window_f16_any_32x64_16_8: Any, 2 groups 32 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 4 a window,
             128, 7, 27, 48;
     }
-    Split<Complex<F16>> {
+    Split<Complex<F16>>, Vec::new(); {
         das_window_csplit_linear_16x64_16_8_half: Linear, 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 2 a window,
             128, 7, 29, 48;
         das_window_csplit_linear_16x32_16_8_half: Linear, 2 groups 16 voxels, 2 vectors 4 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 2 a window,
@@ -177,7 +181,7 @@ instances! {
         das_window_csplit_nearest_16x64_16_8_half: Nearest, 2 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 2 a window,
             128, 7, 29, 48;
     }
-    Split<F16> {
+    Split<F16>, Vec::new(); {
         das_window_split_linear_16x64_16_8: Linear, 1 groups 16 voxels, 4 vectors 8 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 4 a window,
             128, 7, 27, 72;
         das_window_split_linear_16x32_16_8: Linear, 1 groups 16 voxels, 2 vectors 4 tiles, 16 warps, 1 blocks, 8 channels, 8 rows, 4 a window,

@@ -84,26 +84,46 @@ pub(super) unsafe fn ranges_of_block<const COUNT: usize>(
     warps: u32,
     here: Place,
 ) -> [Range; COUNT] {
-    const { assert!(COUNT <= RANGES) };
-    let Place { lane, warp } = here;
     // SAFETY: the caller's promise; a range is one lane's to write, and read behind the barrier.
     unsafe {
         cuda_std::unroll!(RANGE in 0..COUNT {
-            if lane == 0 {
-                scratch.store(RANGE as u32 * MOST_WARPS + warp, of_warp[RANGE]);
+            if here.lane == 0 {
+                scratch.store(RANGE as u32 * MOST_WARPS + here.warp, of_warp[RANGE]);
             }
         });
         thread::sync_threads();
-        let mut of_block = [NOTHING; COUNT];
+        ranges_of_warps(scratch, [0, warps], here.lane)
+    }
+}
+
+/// The ranges of some of the block's warps, given by the first and their number.
+///
+/// # Safety
+///
+/// All 32 lanes of the warp make this call, behind [`ranges_of_block`].
+#[inline(always)]
+pub(super) unsafe fn ranges_of_warps<const COUNT: usize>(
+    scratch: Shared<Range>,
+    [first, warps]: [u32; 2],
+    lane: u32,
+) -> [Range; COUNT] {
+    const { assert!(COUNT <= RANGES) };
+    let mut ranges = [NOTHING; COUNT];
+    // SAFETY: the caller's promise.
+    unsafe {
         cuda_std::unroll!(RANGE in 0..COUNT {
-            let [low, high] = if lane < warps { scratch.load(RANGE as u32 * MOST_WARPS + lane) } else { NOTHING };
-            of_block[RANGE] = [
+            let [low, high] = if lane < warps {
+                scratch.load(RANGE as u32 * MOST_WARPS + first + lane)
+            } else {
+                NOTHING
+            };
+            ranges[RANGE] = [
                 from_ordered(warp::reduce_min(ordered(low))),
                 from_ordered(warp::reduce_max(ordered(high))),
             ];
         });
-        of_block
     }
+    ranges
 }
 
 /// The first and the last row, of `samples_per_row` samples, that a tile may need of a channel; 0 and −1 if it needs none. Beyond

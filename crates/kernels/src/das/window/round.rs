@@ -4,7 +4,7 @@ use super::super::geometry::{Entry, Geometry};
 use super::DasWindow;
 use super::memory::{Memory, Place, again};
 use super::operand::Windowed;
-use super::reach::{Range, range_of_warp, ranges_of_block, store_bounds};
+use super::reach::{Range, range_of_warp, ranges_of_block, ranges_of_warps, store_bounds};
 use super::shape::Shape;
 use super::state::{Round, Task};
 use cuda_std::{thread, warp};
@@ -66,13 +66,14 @@ unsafe fn own_entry<S: Windowed>(p: &DasWindow<S>, shape: Shape, here: Place, en
     }
 }
 
-/// Writes down the warp's voxels and the bounds for a round, and which it is; the block's ranges.
+/// Writes down the warp's voxels and the bounds for a round, of those that share its windows and of the block, and which it is; the
+/// block's ranges.
 ///
 /// # Safety
 ///
 /// Every thread of the block makes this call; the geometry's arrays hold the entry.
 #[inline(always)]
-pub(super) unsafe fn begin_round<S: Windowed>(p: &DasWindow<S>, shape: Shape, round: Round) -> [Range; 4] {
+unsafe fn begin_round<S: Windowed>(p: &DasWindow<S>, shape: Shape, round: Round) -> [Range; 4] {
     let [entry, transmit] = round;
     let here = Place::here();
     let lane = here.lane;
@@ -100,8 +101,14 @@ pub(super) unsafe fn begin_round<S: Windowed>(p: &DasWindow<S>, shape: Shape, ro
                 .store(shape.voxels_per_warp + lane, [weight, own.phase, 0.0, 0.0]);
         }
         let of_block = ranges_of_block(of_warp, memory.scratch, shape.warps, here);
+        let of_tile = if shape.group_warps == 1 {
+            of_warp
+        } else {
+            let first = here.warp / shape.group_warps * shape.group_warps;
+            ranges_of_warps(memory.scratch, [first, shape.group_warps], lane)
+        };
         if lane == 0 {
-            store_bounds(memory.bounds, 0, of_warp);
+            store_bounds(memory.bounds, 0, of_tile);
             store_bounds(memory.bounds, 2, of_block);
             memory.round.store(0, round);
         }
@@ -111,7 +118,7 @@ pub(super) unsafe fn begin_round<S: Windowed>(p: &DasWindow<S>, shape: Shape, ro
 }
 
 /// No transmit: behind all that a reduction can find.
-pub(super) const NONE: u32 = i32::MAX.cast_unsigned();
+const NONE: u32 = i32::MAX.cast_unsigned();
 
 /// The least of the part's transmits from `from` on that a voxel of the block takes part in with an entry; [`NONE`] if there is none.
 ///
@@ -119,7 +126,7 @@ pub(super) const NONE: u32 = i32::MAX.cast_unsigned();
 ///
 /// Every thread of the block makes this call; the geometry's arrays hold the entry.
 #[inline(always)]
-pub(super) unsafe fn next_transmit<S: Windowed>(p: &DasWindow<S>, shape: Shape, entry: u32, from: u32) -> u32 {
+unsafe fn next_transmit<S: Windowed>(p: &DasWindow<S>, shape: Shape, entry: u32, from: u32) -> u32 {
     let here = Place::here();
     // SAFETY: the caller's promise; a pair is one lane's to write, and read behind the barrier.
     unsafe {
@@ -139,5 +146,41 @@ pub(super) unsafe fn next_transmit<S: Windowed>(p: &DasWindow<S>, shape: Shape, 
             NONE
         };
         warp::reduce_min(candidate.cast_signed()).cast_unsigned()
+    }
+}
+
+/// Does something in each round of a part that has channels, and in which a voxel takes part: one for each transmit that an entry is
+/// of. It is told the first channel.
+///
+/// # Safety
+///
+/// Every thread of the block makes this call, with the task written; the geometry's arrays hold the part's entries.
+#[inline(always)]
+pub(super) unsafe fn for_each_round<S: Windowed>(p: &DasWindow<S>, shape: Shape, mut add: impl FnMut(u32)) {
+    // SAFETY: the shared memory is this warp's or used between barriers, and all threads go through together.
+    unsafe {
+        let memory = || Memory::of(shape, Place::here().warp);
+        let [mut entry, _] = p.geometry.entries(Task::of(&memory()).transmits);
+        while entry < p.geometry.entries(Task::of(&memory()).transmits)[1] {
+            let mut transmit = entry;
+            if p.geometry.is_sparse != 0 {
+                transmit = next_transmit(p, shape, entry, 0);
+            }
+            while transmit != NONE {
+                let bounds = begin_round(p, shape, [entry, transmit]);
+                let [earliest, latest] = bounds[3];
+                let [first_channel, end] = Task::of(&memory()).channels;
+                if earliest <= latest && first_channel < end {
+                    add(first_channel);
+                }
+                [entry, transmit] = memory().round.load(0);
+                transmit = if p.geometry.is_sparse == 0 {
+                    NONE
+                } else {
+                    next_transmit(p, shape, entry, transmit + 1)
+                };
+            }
+            entry += 1;
+        }
     }
 }

@@ -17,10 +17,12 @@ pub struct Shape {
     pub warps: u32,
     /// Channels of a step.
     pub channels: u32,
-    /// Rows of a channel that are in shared memory at once: a chunk.
+    /// Rows of a channel that are in shared memory at once: a chunk. Of a warp group a row is a sample.
     pub rows: u32,
     /// Rows of a window: [`WINDOW_ROWS`], or half as many, so that a product takes windows of two channels.
     pub window_rows: u32,
+    /// Warps that share windows and products: 1, or the 4 of a warp group, whose samples are in columns.
+    pub group_warps: u32,
     /// Planes of samples.
     pub planes: u32,
     /// Pairs of words that are kept of a voxel and channel.
@@ -46,9 +48,20 @@ impl Shape {
         self.items / 2 + 2
     }
 
+    /// Whether the warps of a group multiply together.
+    pub const fn is_grouped(self) -> bool {
+        self.group_warps > 1
+    }
+
     /// Vectors of a stage's plane: the rows of a step's channels.
     const fn stage_vectors(self) -> u32 {
-        self.channels * self.rows * self.padded_row()
+        self.channels
+            * self.rows
+            * if self.is_grouped() {
+                self.items / 4
+            } else {
+                self.padded_row()
+            }
     }
 
     /// Vectors of a plane of both stages, and from each of its rows to that of the next plane.
@@ -61,7 +74,7 @@ impl Shape {
         self.channels * self.voxels_per_warp
     }
 
-    /// Whether a product takes the windows of two channels.
+    /// Whether a product takes the windows of two channels, listed by each warp.
     pub(super) const fn is_paired(self) -> bool {
         self.window_rows < WINDOW_ROWS
     }

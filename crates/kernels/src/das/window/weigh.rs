@@ -134,7 +134,7 @@ unsafe fn store<S: Operand<R>, R: Reading>(memory: &Memory, shape: Shape, place:
 ///
 /// All 32 lanes of the warp make this call.
 #[inline(always)]
-unsafe fn heard_in_pass([_, weights @ ..]: Words, voxels: u32) -> u32 {
+pub(super) unsafe fn heard_in_pass([_, weights @ ..]: Words, voxels: u32) -> u32 {
     let all = weights[0] | weights[1] | weights[2] | weights[3] | weights[4];
     // SAFETY: the caller's promise.
     let hears = unsafe { warp::ballot(all != 0) };
@@ -154,7 +154,7 @@ unsafe fn heard_in_pass([_, weights @ ..]: Words, voxels: u32) -> u32 {
 ///
 /// The arrays hold the channel; the place is this lane's.
 #[inline(always)]
-unsafe fn weigh_channel<S: Operand<R>, R: Reading>(
+pub(super) unsafe fn weigh_channel<S: Operand<R>, R: Reading>(
     geometry: &Geometry<f32>,
     [[x, y, z, offset], [weight, phase, ..]]: Voxel,
     channel: u32,

@@ -10,6 +10,7 @@ use cuda_std::{Global, Kernel, Launch};
 use kernels::das::batch::Rows;
 use kernels::das::distinct::NEAR_TOP;
 use kernels::das::output::Output;
+use kernels::das::permute_columns::{self, PermuteColumns};
 use kernels::das::permute_rows::{self, InRows, PermuteRows};
 use kernels::das::sample::Sample as DeviceSample;
 use kernels::das::scale::Plane;
@@ -23,8 +24,9 @@ pub(super) const MOST_VOXELS: usize = 256;
 /// A block copes with this many times the samples that it holds at once.
 const SPREAD_PER_CHUNK: f64 = 1.5;
 
-/// What a block of 32 batch items takes, of one of 64.
+/// What a tile of batch items takes, of one of 64 whose warps multiply alone: of 32, and of 64 and 128 for groups of warps.
 const NARROW_COST: f64 = 0.7;
+const GROUP_COSTS: [f64; 2] = [0.9, 1.2];
 
 /// Warps that ranges of channels are to fill: those of an H200, so that the bits are the same on every device.
 const WARPS: usize = 132 * 16;
@@ -47,19 +49,33 @@ pub(super) struct Window {
     pub(super) chunk_samples: u32,
 }
 
+impl Window {
+    /// What its tiles of batch items take.
+    fn cost(&self, n_batch: usize) -> f64 {
+        let tiles = n_batch.div_ceil(self.block.items as usize) as f64;
+        tiles
+            * match (self.block.is_grouped(), self.block.items) {
+                (true, ..128) => GROUP_COSTS[0],
+                (true, _) => GROUP_COSTS[1],
+                (false, ..64) => NARROW_COST,
+                (false, _) => 1.0,
+            }
+    }
+}
+
 /// Of the kernels whose blocks hold the samples that the plan's voxels need, the one that wastes least of a batch.
 ///
-/// Those of them all work in the same order, so that the bits do not depend on the batch.
+/// Those whose warps multiply alone, and those whose groups do, each work in the same order: their bits do not depend on the batch.
 pub(super) fn suitable(windows: &[Window], spread_samples: f64, n_batch: usize) -> Option<usize> {
     let holds = |window: &&Window| f64::from(window.chunk_samples) * SPREAD_PER_CHUNK >= spread_samples;
-    let samples = windows.iter().filter(holds).map(|window| window.chunk_samples).min();
-    let samples = samples.or_else(|| windows.iter().map(|window| window.chunk_samples).max())?;
-    let cost = |window: &&Window| {
-        let tiles = n_batch.div_ceil(window.block.items as usize) as f64;
-        tiles * if window.block.items < 64 { NARROW_COST } else { 1.0 }
-    };
-    let suitable = windows.iter().filter(|window| window.chunk_samples == samples);
-    let best = suitable.min_by(|one, other| cost(one).total_cmp(&cost(other)));
+    let alone = || windows.iter().filter(|window| !window.block.is_grouped());
+    let samples = alone().filter(holds).map(|window| window.chunk_samples).min();
+    let samples = samples.or_else(|| alone().map(|window| window.chunk_samples).max());
+    let alone = alone().filter(|window| Some(window.chunk_samples) == samples);
+    let grouped = windows.iter().filter(|window| window.block.is_grouped()).filter(holds);
+    let best = alone
+        .chain(grouped)
+        .min_by(|one, other| one.cost(n_batch).total_cmp(&other.cost(n_batch)));
     best.map(|window| window.number)
 }
 
@@ -101,17 +117,30 @@ impl<T: Sample> CudaDas<T> {
     pub(super) fn window_layout(&self, number: usize) -> Layout {
         let ranges = self.ranges(number);
         let sums = self.parameters.parts.count() * self.n_voxels;
+        let of_form = Self::layout_of(self.window_form());
+        let is_grouped = self.window(number).is_some_and(|window| window.block.is_grouped());
+        let (samples_per_row, row_bytes, planes) = if is_grouped {
+            // Real and imaginary parts of eight batch items a sample.
+            (1, 2, permute_columns::PARTS as usize)
+        } else {
+            (<Halves<T> as InRows>::SAMPLES_PER_ROW as usize, 8, of_form.planes)
+        };
         Layout {
             rows: Rows { margin: 0, silence: 0 },
-            samples_per_row: <Halves<T> as InRows>::SAMPLES_PER_ROW as usize,
-            row_bytes: 8,
+            samples_per_row,
+            row_bytes,
+            planes,
             range_bytes: if ranges.count > 1 {
                 (ranges.count * sums * size_of::<T::Sum>()) as u64
             } else {
                 0
             },
-            ..Self::layout_of(self.window_form())
+            ..of_form
         }
+    }
+
+    fn window(&self, number: usize) -> Option<&Window> {
+        self.matrix.windows.iter().find(|window| window.number == number)
     }
 
     /// The ranges of channels for a kernel.
@@ -123,8 +152,7 @@ impl<T: Sample> CudaDas<T> {
             count: 1,
             channels: parts.channels_per_part(),
         };
-        let window = self.matrix.windows.iter().find(|window| window.number == number);
-        match window {
+        match self.window(number) {
             Some(window) if parts.channels_per_part() == parts.n_channels => ranges(
                 window.block,
                 parts.n_channels,
@@ -151,19 +179,25 @@ impl<T: Sample> CudaDas<T> {
         S: Instances + DeviceSample<Value = <Halves<T> as DeviceSample>::Value>,
     {
         let layout = self.window_layout(number);
-        let permutation = <T::Device as Kernels>::permutation_to_rows();
-        let instance = S::instances().into_iter().nth(number);
-        let (
-            Some(permutation),
-            Some(Instance {
-                kernel, shape: block, ..
-            }),
-        ) = (permutation, instance)
+        let Some(Instance {
+            kernel, shape: block, ..
+        }) = S::instances().into_iter().nth(number)
         else {
             return Ok(false);
         };
+        let (to_rows, to_columns) = (
+            <T::Device as Kernels>::permutation_to_rows().filter(|_| !block.is_grouped()),
+            <T::Device as Kernels>::permutation_to_columns().filter(|_| block.is_grouped()),
+        );
         let ranges = self.ranges(number);
-        let copy = |room: &mut Room, pass: &Range<usize>| self.queue_rows(&permutation, layout, room, call, pass);
+        let copy = |room: &mut Room, pass: &Range<usize>| match (&to_rows, &to_columns) {
+            (Some(kernel), _) => self.queue_rows(kernel, layout, room, call, pass),
+            (_, Some(kernel)) => self.queue_columns(kernel, layout, room, call, pass),
+            _ => Ok(()),
+        };
+        if to_rows.is_none() && to_columns.is_none() {
+            return Ok(false);
+        }
         self.in_passes(layout, call, output, copy, |room, pass, output| {
             let geometry = call
                 .geometry
@@ -265,6 +299,35 @@ impl<T: Sample> CudaDas<T> {
             self.cuda.launch(kernel, shape, parameters, call.stream)?;
         }
         Ok(())
+    }
+
+    fn queue_columns(
+        &self,
+        kernel: &Kernel<PermuteColumns<T::Device>>,
+        layout: Layout,
+        room: &mut Room,
+        call: &Call<'_, T>,
+        pass: &Range<usize>,
+    ) -> Result<()> {
+        let parts = self.parameters.parts;
+        let n_samples = call.strides.n_samples as u32;
+        let signals = (parts.n_channels * parts.n_transmits) as u32;
+        let parameters = PermuteColumns::<T::Device> {
+            data: self.recorded(call, pass)?,
+            scaling: self.scaling(room, layout, pass)?,
+            output: room.samples_mut()?,
+            n_columns: pass.len().div_ceil(layout.per_vector()) as u32,
+        };
+        let shape = Launch {
+            grid: [
+                permute_columns::sample_tiles(n_samples).saturating_mul(signals),
+                (pass.len() as u32).div_ceil(permute_columns::ITEMS),
+                1,
+            ],
+            threads: permute_columns::THREADS,
+            shared_bytes: permute_columns::shared_bytes(),
+        };
+        self.cuda.launch(kernel, shape, parameters, call.stream)
     }
 }
 

@@ -1,0 +1,72 @@
+//! Windows whose products four warps make together (`wgmma`), for complex halves; `sm_90a` alone.
+//!
+//! The sum, the launch and the shared memory's bounds are those of [`window`](super). A group of four warps has 32 consecutive voxels,
+//! 8 a warp, and shares its windows of four samples: a product takes those of two channels, as rows of the right operand, which the
+//! instruction reads from shared memory as [`permute_columns`](super::super::permute_columns) has laid the samples out: a window may
+//! begin at any of them. The left operand is in registers, 8 rows of real parts and 8 of imaginary ones a warp.
+//!
+//! A block does three things at once: it plans a step, copies the samples of the one before and weighs its voxels, and multiplies
+//! the windows of the one before that; a barrier a step.
+
+mod body;
+mod fill;
+pub(super) mod memory;
+mod multiply;
+mod plan;
+mod weigh;
+
+use super::reading::{Linear, Nearest};
+use super::{DasWindow, Shape};
+use body::das_window;
+use cuda_std::Resources;
+use cuda_std::half::F16;
+use num_complex::Complex;
+
+/// What a block works on, for so many batch items.
+const fn shape(items: u32) -> Shape {
+    Shape {
+        voxels_per_warp: weigh::VOXELS,
+        items,
+        warps: 16,
+        channels: memory::CHANNELS,
+        rows: memory::ROWS,
+        window_rows: memory::WINDOW,
+        group_warps: 4,
+        planes: 1,
+        weight_planes: 1,
+        tap_words: 0,
+    }
+}
+
+macro_rules! instances {
+    ($($name:ident: $reading:ident, $tiles:literal tiles, $registers:literal, $warp_operations:literal;)*) => {
+        cuda_std::kernels! { for sm_90a; $(
+            /// Windows of warp groups; interpolation, voxels and batch items a warp, warps and channels a step are in the name.
+            $name(p: DasWindow<Complex<F16>>),
+            threads 512, blocks 1,
+            resources Resources { registers: $registers, barriers: 7, warp_operations: $warp_operations, matrix_operations: 2 },
+            {
+                // SAFETY: the launching side's promise.
+                unsafe { das_window::<$reading, $tiles>(p, shape(8 * $tiles)) }
+            }
+        )* }
+
+        cuda_std::on_host! {
+            /// The kernels.
+            pub(super) fn instances() -> Vec<super::Instance<Complex<F16>>> {
+                vec![$(super::Instance {
+                    kernel: $name,
+                    taps: <$reading as super::reading::Reads>::TAPS,
+                    shape: shape(8 * $tiles),
+                }),*]
+            }
+        }
+    };
+}
+
+instances! {
+    das_window_cf16_linear_8x128_16_8_group: Linear, 16 tiles, 128, 38;
+    das_window_cf16_nearest_8x128_16_8_group: Nearest, 16 tiles, 128, 37;
+    das_window_cf16_linear_8x64_16_8_group: Linear, 8 tiles, 128, 38;
+    das_window_cf16_nearest_8x64_16_8_group: Nearest, 8 tiles, 128, 37;
+}
