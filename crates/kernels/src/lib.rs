@@ -66,5 +66,9 @@ cuda_std::on_host! {
     ];
 
     /// The kernels of `sm_90a`, whose PTX has no others.
-    pub const FAMILIES_OF_SM_90A: &[&[KernelInfo]] = &[probe::sm_90a::KERNELS, rates::sm_90a::KERNELS];
+    pub const FAMILIES_OF_SM_90A: &[&[KernelInfo]] = &[
+        das::permute_columns::KERNELS,
+        probe::sm_90a::KERNELS,
+        rates::sm_90a::KERNELS,
+    ];
 }
