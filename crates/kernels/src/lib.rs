@@ -69,6 +69,7 @@ cuda_std::on_host! {
     pub const FAMILIES_OF_SM_90A: &[&[KernelInfo]] = &[
         probe::sm_90a::KERNELS,
         rates::sm_90a::KERNELS,
+        das::permute_columns::KERNELS,
         das::window::warpgroup::KERNELS,
     ];
 }

@@ -14,6 +14,7 @@ mod index;
 mod interpolate;
 mod payload;
 mod permute;
+mod permute_columns;
 mod probes;
 mod product;
 mod rank;

@@ -6,6 +6,8 @@ pub mod distinct;
 pub mod geometry;
 pub mod output;
 pub mod permute;
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+pub mod permute_columns;
 pub mod permute_rows;
 pub mod recorded;
 pub mod sample;

@@ -120,25 +120,54 @@ pub struct PermuteRows<S> {
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
 unsafe impl<S: Element> Parameters for PermuteRows<S> {}
 
-/// The kernel's body, with `GROUPS` times `READS` samples for each thread to read.
+/// A block's tile in shared memory, as halves.
+pub(super) struct Filled {
+    words: Shared<u32>,
+    /// The channel, counted through all transmits.
+    pub(super) channel_of_all: u32,
+    /// The first of the tile's samples.
+    pub(super) first_sample: u32,
+    /// The first of its batch items.
+    pub(super) first_item: u32,
+}
+
+impl Filled {
+    /// The bits of a sample, both counted from the tile's first.
+    ///
+    /// # Safety
+    ///
+    /// Sample and item are of the tile.
+    #[inline(always)]
+    pub(super) unsafe fn word(&self, sample: u32, item: u32) -> u32 {
+        // SAFETY: a place of the tile, which is behind the barrier.
+        unsafe { self.words.load(row_in_words(sample, PITCH) + item) }
+    }
+}
+
+/// Brings the block's tile into shared memory, `GROUPS` times `READS` samples a thread, and lets the block meet there. What lies
+/// beyond the data is 0. Items are marked, and what their sums have to be multiplied by is written, on the way.
 ///
 /// # Safety
 ///
-/// The slices hold what strides and counts say; [`shared_bytes`] of shared memory; a block of the grid for every tile.
+/// The slices hold what strides and counts say; [`shared_bytes`] of shared memory; a block of the grid for every tile; all
+/// threads make this call.
 #[inline(always)]
-unsafe fn permute_rows<S: Stored<D>, D: InRows, const GROUPS: usize, const READS: usize>(p: PermuteRows<S>) {
+pub(super) unsafe fn fill<S: Stored<D>, D: InRows, const GROUPS: usize, const READS: usize>(
+    data: &Recorded<S>,
+    scaling: &Scaling,
+    plane: Plane,
+) -> Filled {
     const { assert!((GROUPS * READS) as u32 * THREADS == tile_samples::<D>() * ITEMS) };
-    let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
-    let tiles = sample_tiles::<D>(p.data.n_samples);
+    let tiles = sample_tiles::<D>(data.n_samples);
     let (channel_of_all, first_sample) = (
         thread::block_idx_x() / tiles,
         thread::block_idx_x() % tiles * tile_samples::<D>(),
     );
-    let signal = [channel_of_all / p.data.n_channels, channel_of_all % p.data.n_channels];
+    let signal = [channel_of_all / data.n_channels, channel_of_all % data.n_channels];
     let first_item = thread::block_idx_y() * ITEMS;
     // SAFETY: the launch gives as much.
-    let shared = unsafe { Shared::<u32>::new(0, shared_bytes::<D>() / 4) };
-    let tile = Tile::<S, THREADS>::new(&p.data, signal, first_sample, first_item, tile_samples::<D>());
+    let words = unsafe { Shared::<u32>::new(0, shared_bytes::<D>() / 4) };
+    let tile = Tile::<S, THREADS>::new(data, signal, first_sample, first_item, tile_samples::<D>());
     // SAFETY: the caller's promise.
     let values = unsafe { tile.read::<GROUPS, READS>() };
     let mut factor = 1.0;
@@ -147,40 +176,58 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows, const GROUPS: usize, const READS
         let [sample, item] = tile.place(read);
         if tile.begins_item(read) && tile.has_item(item) {
             // SAFETY: the item is one of the scaling's arrays.
-            factor = unsafe { p.scaling.factor(first_item + item) };
+            factor = unsafe { scaling.factor(first_item + item) };
         }
-        let stored: D = values[GROUP][READ].stored(factor, p.plane);
+        let stored: D = values[GROUP][READ].stored(factor, plane);
         // SAFETY: a place of the tile that is this thread's.
-        unsafe { shared.store(row_in_words(sample, PITCH) + item, stored.word()) };
+        unsafe { words.store(row_in_words(sample, PITCH) + item, stored.word()) };
     }); } });
-    if p.scaling.is_marking != 0 {
+    if scaling.is_marking != 0 {
         cuda_std::unroll!(GROUP in [0, 1] { if GROUP < GROUPS { cuda_std::unroll!(READ in 0..READS {
             let [sample, item] = tile.place(GROUP * READS + READ);
             // SAFETY: a place of the tile that this thread wrote.
-            let stored = D::of_word(unsafe { shared.load(row_in_words(sample, PITCH) + item) });
+            let stored = D::of_word(unsafe { words.load(row_in_words(sample, PITCH) + item) });
             if !S::is_finite(stored) && tile.has_item(item) {
                 // SAFETY: the item is one of the scaling's arrays.
-                unsafe { p.scaling.mark(first_item + item) };
+                unsafe { scaling.mark(first_item + item) };
             }
         }); } });
     }
     let item = first_item + thread::thread_idx_x();
-    if thread::block_idx_x() == 0 && thread::thread_idx_x() < ITEMS && item < p.data.n_batch {
+    if thread::block_idx_x() == 0 && thread::thread_idx_x() < ITEMS && item < data.n_batch {
         // SAFETY: the item is in range, and this thread's own.
-        unsafe { p.scaling.write_inverse(item) };
+        unsafe { scaling.write_inverse(item) };
     }
     // SAFETY: no thread has returned.
     unsafe { thread::sync_threads() };
-    let item = first_item + lane;
+    Filled {
+        words,
+        channel_of_all,
+        first_sample,
+        first_item,
+    }
+}
+
+/// The kernel's body, with `GROUPS` times `READS` samples for each thread to read.
+///
+/// # Safety
+///
+/// The slices hold what strides and counts say; [`shared_bytes`] of shared memory; a block of the grid for every tile.
+#[inline(always)]
+unsafe fn permute_rows<S: Stored<D>, D: InRows, const GROUPS: usize, const READS: usize>(p: PermuteRows<S>) {
+    // SAFETY: the caller's promise.
+    let tile = unsafe { fill::<S, D, GROUPS, READS>(&p.data, &p.scaling, p.plane) };
+    let (lane, warp) = (thread::lane(), thread::thread_idx_x() / WARP);
+    let item = tile.first_item + lane;
     if item >= p.batch_pitch {
         return;
     }
     let rows_of_channel = p.data.n_samples.div_ceil(D::SAMPLES_PER_ROW);
-    let first_row = first_sample / D::SAMPLES_PER_ROW;
+    let first_row = tile.first_sample / D::SAMPLES_PER_ROW;
     let n_rows = rows_of_channel - first_row;
     // Rows of the tile, from warp to warp.
     let mut row = warp;
-    let row_of_all = u64::from(channel_of_all) * u64::from(rows_of_channel) + u64::from(first_row + row);
+    let row_of_all = u64::from(tile.channel_of_all) * u64::from(rows_of_channel) + u64::from(first_row + row);
     let plane_of_all = row_of_all * u64::from(p.n_planes) + p.plane as u64;
     let mut to = plane_of_all * u64::from(p.batch_pitch) + u64::from(item);
     let step = u64::from(THREADS / WARP * p.n_planes) * u64::from(p.batch_pitch);
@@ -188,8 +235,8 @@ unsafe fn permute_rows<S: Stored<D>, D: InRows, const GROUPS: usize, const READS
         // A row of two has no third and fourth.
         let sample = |index: u32| {
             let sample = row * D::SAMPLES_PER_ROW + index.min(D::SAMPLES_PER_ROW - 1);
-            // SAFETY: a row of the tile, which is behind the barrier.
-            unsafe { shared.load(row_in_words(sample, PITCH) + lane) }
+            // SAFETY: a row of the tile, and one of its items.
+            unsafe { tile.word(sample, lane) }
         };
         let samples = [sample(0), sample(1), sample(2), sample(3)];
         // SAFETY: row and item are in range and this thread's.
