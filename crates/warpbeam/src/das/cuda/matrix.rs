@@ -123,7 +123,7 @@ impl<T: Sample> CudaDas<T> {
                 number,
                 name: kernel.info.name,
                 block: shape,
-                chunk_samples: shape.rows * if shape.is_grouped() { 1 } else { S::SAMPLES_PER_ROW },
+                chunk_samples: window::chunk_samples::<S>(shape),
             })
             .collect()
     }

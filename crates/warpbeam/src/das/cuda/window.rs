@@ -49,6 +49,12 @@ pub(super) struct Window {
     pub(super) chunk_samples: u32,
 }
 
+/// Samples of a channel that a block holds at once.
+pub(super) fn chunk_samples<S: Instances>(block: Shape) -> u32 {
+    let samples_per_row = if block.is_grouped() { 1 } else { S::SAMPLES_PER_ROW };
+    block.rows * samples_per_row
+}
+
 impl Window {
     /// What its tiles of batch items take.
     fn cost(&self, n_batch: usize) -> f64 {
@@ -346,15 +352,32 @@ mod tests {
             number,
             name: kernel.info.name,
             block: shape,
-            chunk_samples: S::SAMPLES_PER_ROW * shape.rows,
+            chunk_samples: chunk_samples::<S>(shape),
         };
         of_taps.map(window).collect()
     }
 
     #[test]
     fn the_kernel_follows_spread_and_batch() {
-        let windows = windows::<Complex<F16>>(Taps::Two);
-        let name = |spread, n_batch| suitable(&windows, spread, n_batch).map(|number| windows[number].name);
+        let mut windows = windows::<Complex<F16>>(Taps::Two);
+        let name = |spread, n_batch| {
+            let number = suitable(&windows, spread, n_batch)?;
+            windows
+                .iter()
+                .find(|window| window.number == number)
+                .map(|window| window.name)
+        };
+        assert_eq!(name(7.0, 128), Some("das_window_cf16_linear_8x128_16_8_group"));
+        assert_eq!(name(7.0, 32), Some("das_window_cf16_linear_16x32_16_16_half"));
+        assert_eq!(name(50.0, 128), Some("das_window_cf16_linear_16x32_8_8_half"));
+        windows.retain(|window| !window.block.is_grouped());
+        let name = |spread, n_batch| {
+            let number = suitable(&windows, spread, n_batch)?;
+            windows
+                .iter()
+                .find(|window| window.number == number)
+                .map(|window| window.name)
+        };
         assert_eq!(name(7.0, 128), Some("das_window_cf16_linear_16x64_16_16_half"));
         assert_eq!(name(7.0, 96), Some("das_window_cf16_linear_16x64_16_16_half"));
         assert_eq!(name(7.0, 32), Some("das_window_cf16_linear_16x32_16_16_half"));
@@ -395,7 +418,9 @@ mod tests {
                             items: other.block.items,
                             ..one.block
                         };
-                        assert!(one.chunk_samples != other.chunk_samples || alike == other.block);
+                        let are_apart = one.chunk_samples != other.chunk_samples
+                            || one.block.is_grouped() != other.block.is_grouped();
+                        assert!(are_apart || alike == other.block);
                     }
                 }
             }
@@ -432,6 +457,7 @@ mod tests {
             channels: 16,
             rows: 8,
             window_rows: 2,
+            group_warps: 1,
             planes: 1,
             weight_planes: 1,
             tap_words: 0,
