@@ -81,7 +81,7 @@ unsafe fn permute_columns<S: Stored<Complex<F16>>>(p: PermuteColumns<S>) {
         return;
     }
     // The low halves of two samples, or the high ones.
-    let selector = if vector % PARTS == 0 { 0x5410 } else { 0x7632 };
+    let selector = if vector.is_multiple_of(PARTS) { 0x5410 } else { 0x7632 };
     let vectors_of_column = u64::from(p.data.n_samples) * u64::from(PARTS);
     let first_column = tile.first_item / COLUMN_ITEMS;
     let column_of_all = u64::from(tile.channel_of_all) * u64::from(p.n_columns) + u64::from(first_column);
