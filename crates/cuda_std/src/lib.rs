@@ -33,6 +33,7 @@ mod kernel;
 mod memory;
 
 pub mod atomic;
+pub mod bulk;
 pub mod copy;
 pub mod half;
 pub mod math;

@@ -6,39 +6,40 @@
 
 use crate::{Shared, backend};
 
-/// Where a second operand lies: 16 rows of halves, the reduced dimension, in pieces of eight neighbours along a row.
+/// Where a second operand lies: 16 rows, the reduced dimension, of 64 halves each, 128 bytes, and as many of the next 64 columns.
 ///
-/// The pieces of rows 0 to 7 follow each other, and those of rows 8 to 15. So eight rows are 128 bytes, and the next eight numbers
-/// along them another 128, wherever.
+/// Row r of a slice begins at its byte 128 r, and the slice at a multiple of 1024 bytes. Of a row's eight pieces of 16 bytes, eight
+/// neighbours each, piece c is at place c ⊕ r mod 8, so that the pieces of neighbouring columns, and those of neighbouring rows, meet
+/// all banks. Rows 0 to 7 of the operand follow each other, and those of rows 8 to 15.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Columns {
-    place: u32,
-    columns: u32,
+pub struct Rows {
+    first_and_block: u32,
+    later: u32,
 }
 
-impl Columns {
-    /// From the piece of row 0, the pieces from there to row 8, and those from eight columns to the next eight: less than 2¹⁴ each.
+impl Rows {
+    /// From the slice's row that is the operand's row 0, the rows from there to row 8, and those from 64 columns to the next 64.
     #[inline(always)]
     #[must_use]
-    pub const fn new(first: u32, rows: u32, columns: u32) -> Self {
+    pub const fn new(first: u32, later: u32, block: u32) -> Self {
         Self {
-            place: first | rows << 16,
-            columns,
+            first_and_block: 8 * first | block << 19,
+            later: 8 * later | 1 << 30,
         }
     }
 
-    /// Where rows 0 and 8 are, in a word.
+    /// The same in two words.
     #[inline(always)]
     #[must_use]
-    pub const fn place(self) -> u32 {
-        self.place
+    pub const fn words(self) -> [u32; 2] {
+        [self.first_and_block, self.later]
     }
 
-    /// From such a word, and the pieces from eight columns to the next eight.
+    /// From those words.
     #[inline(always)]
     #[must_use]
-    pub const fn at(place: u32, columns: u32) -> Self {
-        Self { place, columns }
+    pub const fn from_words([first_and_block, later]: [u32; 2]) -> Self {
+        Self { first_and_block, later }
     }
 }
 
@@ -67,19 +68,14 @@ pub unsafe fn begin() {
 ///
 /// # Safety
 ///
-/// All lanes of the group's warps make this call, with the same operand b, behind [`begin`]; its pieces lie in the slice and were
+/// All lanes of the group's warps make this call, with the same operand b, behind [`begin`]; its rows lie in the slice and were
 /// published before the last barrier.
 #[inline(always)]
 #[track_caller]
-pub unsafe fn multiply<const TILES: usize>(
-    a: [u32; 4],
-    from: Shared<[u32; 4]>,
-    b: Columns,
-    sums: &mut [[f32; 4]; TILES],
-) {
+pub unsafe fn multiply<const TILES: usize>(a: [u32; 4], from: Shared<[u32; 4]>, b: Rows, sums: &mut [[f32; 4]; TILES]) {
     const { assert!(TILES == 8 || TILES == 16, "64 or 128 columns") };
     // SAFETY: the caller's promise.
-    unsafe { backend::group_multiply(a, (from.address, from.length), [b.place, b.columns], sums) }
+    unsafe { backend::group_multiply(a, (from.address, from.length), b.words(), sums) }
 }
 
 /// Ends a row of products.

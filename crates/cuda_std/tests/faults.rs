@@ -3,7 +3,7 @@
 use cuda_std::emulator::{Buffer, Fault, FaultKind, Instruction, Options, launch, launch_with};
 use cuda_std::half::F16;
 use cuda_std::{Global, GlobalMut, Kernel, Launch, Parameters, Resources, Shared};
-use cuda_std::{atomic, copy, kernels, matrix, thread, warp, warpgroup, wmma};
+use cuda_std::{atomic, bulk, copy, kernels, matrix, thread, warp, warpgroup, wmma};
 
 const RESOURCES: Resources = Resources {
     registers: 255,
@@ -348,7 +348,7 @@ kernels_of_slices! {
         thread::sync_threads();
         let mut sums = [[0.0; 4]; 8];
         warpgroup::begin();
-        warpgroup::multiply([0; 4], shared, warpgroup::Columns { first: 0, rows: 8, columns: 0 }, &mut sums);
+        warpgroup::multiply([0; 4], shared, warpgroup::Rows::new(0, 0, 0), &mut sums);
         warpgroup::commit();
         thread::sync_threads();
         if thread == 5 {
@@ -356,6 +356,111 @@ kernels_of_slices! {
         }
         warpgroup::wait::<0>(); // group_operand_overwritten
         p.output.store(u64::from(thread), sums[0][0].to_bits());
+    }
+
+    /// Reads what a run brings without waiting for it.
+    bulk_read_early(p) {
+        let thread = thread::thread_idx_x();
+        let (shared, barriers) = (Shared::<u32>::new(16, 64), Shared::<bulk::Barrier>::new(0, 1));
+        if thread == 0 {
+            bulk::begin(barriers, 0, 1);
+            bulk::expect(barriers, 0, 256);
+            bulk::start((shared, 0), (p.input, 0), 64, (barriers, 0));
+        }
+        thread::sync_threads();
+        let value = shared.load(thread); // bulk_read_early
+        bulk::wait(barriers, 0, 0);
+        p.output.store(u64::from(thread), value);
+    }
+
+    /// Waits for more than anybody copies.
+    bulk_waits_for_more(p) {
+        let thread = thread::thread_idx_x();
+        let (shared, barriers) = (Shared::<u32>::new(16, 64), Shared::<bulk::Barrier>::new(0, 1));
+        if thread == 0 {
+            bulk::begin(barriers, 0, 1);
+            bulk::expect(barriers, 0, 256);
+            bulk::start((shared, 0), (p.input, 0), 60, (barriers, 0));
+        }
+        thread::sync_threads();
+        bulk::wait(barriers, 0, 0); // bulk_waits_for_more
+        p.output.store(u64::from(thread), shared.load(0));
+    }
+
+    /// Waits for a use that is not the barrier's last.
+    bulk_waits_for_another_use(p) {
+        let (thread, barriers) = (thread::thread_idx_x(), Shared::<bulk::Barrier>::new(0, 1));
+        if thread == 0 {
+            bulk::begin(barriers, 0, 1);
+            bulk::expect(barriers, 0, 0);
+        }
+        thread::sync_threads();
+        bulk::wait(barriers, 0, 1); // bulk_waits_for_another_use
+        p.output.store(u64::from(thread), 0);
+    }
+
+    /// Uses a barrier again for which some have not waited.
+    bulk_used_again_early(p) {
+        let (thread, barriers) = (thread::thread_idx_x(), Shared::<bulk::Barrier>::new(0, 1));
+        if thread == 0 {
+            bulk::begin(barriers, 0, 1);
+            bulk::expect(barriers, 0, 0);
+        }
+        thread::sync_threads();
+        if thread < 40 {
+            bulk::wait(barriers, 0, 0);
+        }
+        thread::sync_threads();
+        if thread == 0 {
+            bulk::expect(barriers, 0, 0); // bulk_used_again_early
+        }
+        p.output.store(u64::from(thread), 0);
+    }
+
+    /// Copies for a barrier that nobody has made.
+    bulk_without_a_barrier(p) {
+        let (thread, barriers) = (thread::thread_idx_x(), Shared::<bulk::Barrier>::new(0, 1));
+        if thread == 0 {
+            bulk::expect(barriers, 0, 0); // bulk_without_a_barrier
+        }
+        p.output.store(u64::from(thread), 0);
+    }
+
+    /// Copies over what another thread has just read.
+    bulk_over_readers(p) {
+        let thread = thread::thread_idx_x();
+        let (shared, barriers) = (Shared::<u32>::new(16, 64), Shared::<bulk::Barrier>::new(0, 1));
+        shared.store(thread, thread);
+        if thread == 0 {
+            bulk::begin(barriers, 0, 1);
+            bulk::expect(barriers, 0, 256);
+        }
+        thread::sync_threads();
+        let value = shared.load(63 - thread); // bulk_over_readers
+        if thread == 0 {
+            bulk::start((shared, 0), (p.input, 0), 64, (barriers, 0)); // bulk_over_readers
+        }
+        thread::sync_threads();
+        bulk::wait(barriers, 0, 0);
+        p.output.store(u64::from(thread), value);
+    }
+
+    /// Copies a run that is not made of whole vectors.
+    bulk_of_odd_bytes(p) {
+        let (shared, barriers) = (Shared::<u32>::new(16, 64), Shared::<bulk::Barrier>::new(0, 1));
+        if thread::thread_idx_x() == 0 {
+            bulk::begin(barriers, 0, 1);
+            bulk::start((shared, 0), (p.input, 0), 7, (barriers, 0)); // bulk_of_odd_bytes
+        }
+    }
+
+    /// Copies a run from an address that is no multiple of 16.
+    bulk_misaligned(p) {
+        let (shared, barriers) = (Shared::<u32>::new(16, 64), Shared::<bulk::Barrier>::new(0, 1));
+        if thread::thread_idx_x() == 0 {
+            bulk::begin(barriers, 0, 1);
+            bulk::start((shared, 1), (p.input, 0), 8, (barriers, 0)); // bulk_misaligned
+        }
     }
 
     /// Copies to an address that is no multiple of the copy's bytes.
@@ -453,6 +558,16 @@ mod kinds {
         },
         copy_over_readers(1, 64): Pending { .. } | Race { memory: "shared", .. },
         group_operand_overwritten(1, 128): Race { memory: "shared", .. },
+        bulk_read_early(1, 64): Pending {
+            instruction: I::SharedLoad, other: Party { instruction: I::BulkCopy, thread: 0, .. }, ..
+        },
+        bulk_waits_for_more(1, 64): Operand { instruction: I::BulkWait, what: "bytes started", value: 240, .. },
+        bulk_waits_for_another_use(1, 64): Operand { instruction: I::BulkWait, what: "parity", value: 1, .. },
+        bulk_used_again_early(1, 64): Operand { what: "threads that waited", value: 40, .. },
+        bulk_without_a_barrier(1, 64): Unwritten { instruction: I::BulkBarrier, offset: 0 },
+        bulk_over_readers(1, 64): Pending { .. } | Race { memory: "shared", .. },
+        bulk_of_odd_bytes(1, 64): Operand { instruction: I::BulkCopy, what: "bytes", value: 28, .. },
+        bulk_misaligned(1, 64): Misaligned { instruction: I::BulkCopy, address: 20, alignment: 16 },
         copy_misaligned(1, 64): Misaligned { instruction: I::Copy, address: 8, alignment: 16 },
         matrix_row_misaligned(1, 64): Misaligned { instruction: I::MatrixLoad, alignment: 16, .. },
         matrix_without_warp_barrier(1, 64): Race {

@@ -369,10 +369,10 @@ pub mod sm_90a {
     pub const GROUP_THREADS: u32 = 256;
     /// Words that a thread reads: its rows of the first operand of two products.
     pub const GROUP_A_WORDS: u32 = 8;
-    /// Pieces of 16 bytes of the second operand: 16 times eight columns of 24 rows, and 3 pieces from each to the next.
-    pub const GROUP_PIECES: u32 = 16 * GROUP_PITCH;
-    /// Pieces from eight columns to the next.
-    pub const GROUP_PITCH: u32 = 27;
+    /// Pieces of 16 bytes of the second operand: twice 64 columns of some rows.
+    pub const GROUP_PIECES: u32 = 8 * 2 * GROUP_ROWS;
+    /// Rows from 64 columns to the next.
+    pub const GROUP_ROWS: u32 = 27;
     /// Words that a thread writes: sums of 128 columns, then of 64.
     pub const GROUP_OUTPUT_WORDS: u32 = 96;
 
@@ -395,12 +395,12 @@ pub mod sm_90a {
                 let [a, b] = [0, 1].map(|which| from.load(u64::from(2 * thread + which)));
                 let mut wide = [[0.5; 4]; 16];
                 let mut narrow = [[-0.5; 4]; 8];
-                let columns = |first: u32, rows: u32| warpgroup::Columns::new(first, rows, GROUP_PITCH);
+                let rows = |first: u32, later: u32| warpgroup::Rows::new(first, later, GROUP_ROWS);
                 warpgroup::begin();
-                warpgroup::multiply(a, pieces, columns(1 + 2 * group, 8 + 3 * group), &mut wide);
-                warpgroup::multiply(b, pieces, columns(5 - group, 11), &mut wide);
+                warpgroup::multiply(a, pieces, rows(1 + 2 * group, 8 + 3 * group), &mut wide);
+                warpgroup::multiply(b, pieces, rows(5 - group, 11), &mut wide);
                 warpgroup::commit();
-                warpgroup::multiply(a, pieces, columns(3, 13 - group), &mut narrow);
+                warpgroup::multiply(a, pieces, rows(3, 13 - group), &mut narrow);
                 warpgroup::commit();
                 warpgroup::wait::<0>();
                 let first = u64::from(GROUP_OUTPUT_WORDS * thread);

@@ -104,7 +104,7 @@ pub mod sm_90a {
                 }
                 warpgroup::publish();
                 thread::sync_threads();
-                let b = warpgroup::Columns::new(thread / 128 * 256, 8, 16);
+                let b = warpgroup::Rows::new(thread / 128 * 32, 8, 16);
                 warpgroup::begin();
                 let mut round = 0;
                 while round < p.n_rounds {

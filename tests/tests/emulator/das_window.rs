@@ -408,25 +408,27 @@ impl<S: Stored> Problem<S> {
         (Buffer::new(&vectors), pitch as u32 / 2)
     }
 
-    /// The data in columns, and their number: eight batch items side by side, real parts before imaginary ones, sample by sample.
+    /// The data in columns of 64 batch items, and their number: vectors of eight items, those of a row exchanged by its number.
     fn columns(&self) -> (Buffer<[u32; 4]>, u32) {
         let case = &self.case;
-        let n_columns = case.batch.div_ceil(8);
-        let n_vectors = case.transmits * case.channels * n_columns * case.samples * 2;
+        let n_columns = case.batch.div_ceil(64);
+        let n_rows = 2 * case.samples.next_multiple_of(4);
+        let n_vectors = case.transmits * case.channels * n_columns * n_rows * 8;
         let vectors: Vec<[u32; 4]> = (0..n_vectors)
             .map(|at| {
-                let (part, sample, column) = (at % 2, at / 2 % case.samples, at / 2 / case.samples % n_columns);
-                let channel = at / 2 / case.samples / n_columns;
+                let (row, column) = (at / 8 % n_rows, at / 8 / n_rows % n_columns);
+                let (sample, part, first_item) = (row / 2, row % 2, 64 * column + 8 * (at % 8 ^ row % 8));
+                let channel = at / 8 / n_rows / n_columns;
                 let (q, m) = (channel / case.channels, channel % case.channels);
                 let bits = |item: usize| {
-                    if item >= case.batch {
+                    if item >= case.batch || sample >= case.samples {
                         return 0;
                     }
-                    let value =
-                        S::exact(self.data[((item * case.channels + m) * case.transmits + q) * case.samples + sample]);
+                    let at = ((item * case.channels + m) * case.transmits + q) * case.samples + sample;
+                    let value = S::exact(self.data[at]);
                     u32::from(half([value.re, value.im][part]).0)
                 };
-                [0, 2, 4, 6].map(|item| bits(8 * column + item) | bits(8 * column + item + 1) << 16)
+                [0, 2, 4, 6].map(|item| bits(first_item + item) | bits(first_item + item + 1) << 16)
             })
             .collect();
         (Buffer::new(&vectors), n_columns as u32)

@@ -1,4 +1,4 @@
-//! The permutation to columns of eight batch items: every half in its place, padding 0, items marked, traffic what the bytes need.
+//! The permutation to columns of 64 batch items: every half in its place, padding 0, items marked, traffic what the bytes need.
 
 use cuda_std::Launch;
 use cuda_std::emulator::{Buffer, Instruction, Report, launch};
@@ -6,7 +6,8 @@ use cuda_std::half::F16;
 use half::f16;
 use integration_tests::random::rng;
 use kernels::das::permute_columns::{
-    COLUMN_ITEMS, ITEMS, Instances, PARTS, PermuteColumns, THREADS, sample_tiles, shared_bytes, tile_samples,
+    COLUMN_ITEMS, ITEMS, Instances, PARTS, PermuteColumns, ROW_VECTORS, THREADS, sample_tiles, samples_of_column,
+    shared_bytes, tile_samples,
 };
 use kernels::das::recorded::Recorded;
 use kernels::das::scale::{Scaling, Source};
@@ -193,10 +194,12 @@ impl<N: Number> Data<N> {
         for q in 0..n_transmits {
             for m in 0..n_channels {
                 for column in 0..n_columns {
-                    for k in 0..n_samples {
+                    for k in 0..samples_of_column(n_samples as u32) as usize {
                         for part in 0..2 {
-                            for b in 8 * column..8 * (column + 1) {
-                                if b >= n_batch {
+                            let row = 2 * k + part;
+                            for at in 0..64 {
+                                let b = 64 * column + 8 * (at / 8 ^ row % 8) + at % 8;
+                                if b >= n_batch || k >= n_samples {
                                     halves.push(f16::from_bits(0));
                                     continue;
                                 }
@@ -221,7 +224,7 @@ impl<N: Number> Data<N> {
     {
         let [n_batch, n_channels, n_transmits, n_samples] = self.shape.map(|n| n as u32);
         let input = Buffer::new(&self.memory);
-        let vectors = n_transmits * n_channels * n_columns as u32 * n_samples * PARTS;
+        let vectors = n_transmits * n_channels * n_columns as u32 * samples_of_column(n_samples) * PARTS * ROW_VECTORS;
         let output = Buffer::filled([rng.u32(1..); 4], vectors as usize);
         let [batch_stride, channel_stride, transmit_stride, sample_stride] = self.strides;
         let parameters = PermuteColumns::<Complex<N>> {
@@ -311,18 +314,19 @@ where
     if is_marking {
         scaling.marks = marks.global_mut();
     }
-    let n_columns = n_batch.div_ceil(8) + rng.usize(..3);
+    let n_columns = n_batch.div_ceil(64) + rng.usize(..2);
     let (got, report) = data.permuted(n_columns, scaling, rng);
     let (expected, marked) = data.expected(n_columns, &factors);
     let what = format!("{shape:?}, strides {:?}, {n_columns} columns, {source:?}", data.strides);
     assert_eq!(got.len(), expected.len(), "{what}");
     for (index, (got, expected)) in got.iter().zip(&expected).enumerate() {
-        let (item, row) = (index % 8, index / 8);
-        let (part, k, column) = (row % 2, row / 2 % n_samples, row / 2 / n_samples);
+        let (item, row) = (index % 64, index / 64);
+        let of_column = samples_of_column(n_samples as u32) as usize;
+        let (part, k, column) = (row % 2, row / 2 % of_column, row / 2 / of_column);
         let is_same = got.to_bits() == expected.to_bits() || got.is_nan() && expected.is_nan();
         assert!(
             is_same,
-            "{what}: {got} instead of {expected}, item {item} part {part} sample {k} column {column} of all"
+            "{what}: {got} instead of {expected}, place {item} part {part} sample {k} column {column} of all"
         );
     }
     let unmarked = vec![0; n_batch];
@@ -362,10 +366,10 @@ where
         [7, 2, 1, samples - 1],
         [8, 1, 2, samples],
         [items, 2, 2, 2 * samples],
-        [items + 1, 1, 2, samples + 1],
+        [2 * items + 1, 1, 2, samples + 1],
     ];
     let random: [[usize; 4]; 3] =
-        array::from_fn(|_| [rng.usize(1..72), rng.usize(1..4), rng.usize(1..3), rng.usize(1..300)]);
+        array::from_fn(|_| [rng.usize(1..150), rng.usize(1..4), rng.usize(1..3), rng.usize(1..300)]);
     for shape in fixed.into_iter().chain(random) {
         for source in [Source::Unscaled, Source::Given, Source::Peak] {
             if source != Source::Peak || N::IS_SCALED {
@@ -381,7 +385,7 @@ where
     Complex<N>: Instances,
 {
     let mut rng = rng();
-    let (n_batch, n_channels, n_transmits, n_samples) = (ITEMS as usize, 2, 2, 2 * tile_samples() as usize);
+    let (n_batch, n_channels, n_transmits, n_samples) = (2 * ITEMS as usize, 2, 2, 2 * tile_samples() as usize);
     let shape = [n_batch, n_channels, n_transmits, n_samples];
     let mut data = Data::<N>::random(shape, &mut rng);
     data.memory = vec![Complex::new(N::random(&mut rng), N::random(&mut rng)); shape.iter().product()];
@@ -393,7 +397,7 @@ where
         1,
     ]
     .map(|n| n as i64);
-    let (_, report) = data.permuted(n_batch / 8, Scaling::none(), &mut rng);
+    let (_, report) = data.permuted(1, Scaling::none(), &mut rng);
     for instruction in [Instruction::GlobalLoad, Instruction::GlobalStore] {
         let traffic = report.traffic(instruction);
         println!(

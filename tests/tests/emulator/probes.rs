@@ -5,7 +5,7 @@ use integration_tests::random::rng;
 use kernels::probe::sm_80::{
     COPY_OUTPUT_WORDS, LDMATRIX_WORDS, MMA_F64_INPUT_WORDS, MMA_F64_OUTPUT_WORDS, MMA_INPUT_WORDS, MMA_OUTPUT_WORDS,
 };
-use kernels::probe::sm_90a::{GROUP_A_WORDS, GROUP_OUTPUT_WORDS, GROUP_PITCH, GROUP_THREADS};
+use kernels::probe::sm_90a::{GROUP_A_WORDS, GROUP_OUTPUT_WORDS, GROUP_ROWS, GROUP_THREADS};
 use kernels::probe::{MEMORY_BYTES, NUMBER_WORDS, Outcome, THREADS, TILE_HALVES, TILE_STRIDE, WARP_WORDS};
 use kernels::probe::{outcomes, sm_80_outcomes, sm_90a_outcomes};
 
@@ -304,8 +304,9 @@ fn products_of_groups_of_warps() {
                     2 * register + k % 2,
                 ))
             };
-            let b = |[first, rows]: [u32; 2], k: usize, column: usize| {
-                let piece = first + k as u32 / 8 * rows + k as u32 % 8 + column as u32 / 8 * GROUP_PITCH;
+            let b = |[first, later]: [u32; 2], k: usize, column: usize| {
+                let row = first + k as u32 / 8 * later + k as u32 % 8 + column as u32 / 64 * GROUP_ROWS;
+                let piece = 8 * row + (column as u32 % 64 / 8 ^ row % 8);
                 half_value(half_at(of_b, 8 * piece as usize + column % 8))
             };
             let product = |which: usize, at: [u32; 2], row: usize, column: usize| -> f64 {

@@ -3,7 +3,7 @@
 use crate::Element;
 use core::arch::{asm, global_asm};
 
-global_asm!(".extern .shared .align 16 .b8 dynamic_shared[];");
+global_asm!(".extern .shared .align 1024 .b8 dynamic_shared[];");
 
 #[inline(always)]
 pub(crate) fn check_start(_start: u64, _length: u64) {}

@@ -4,6 +4,7 @@
 //! the arms of a branch.
 
 mod atomic;
+mod bulk;
 mod copy;
 mod matrix;
 mod memory;
@@ -12,6 +13,7 @@ mod warp;
 mod warpgroup;
 
 pub(crate) use atomic::*;
+pub(crate) use bulk::*;
 pub(crate) use copy::*;
 pub(crate) use matrix::*;
 pub(crate) use memory::*;

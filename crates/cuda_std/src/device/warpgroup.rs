@@ -15,10 +15,11 @@ pub(crate) unsafe fn group_begin() {
     unsafe { asm!("wgmma.fence.sync.aligned;", options(nostack)) }
 }
 
-/// The operand's description: addresses and distances in units of 16 bytes, 14 bits each, which no address of shared memory exceeds.
+/// The operand's description, in units of 16 bytes: where it begins and how far the next columns are, how far the next rows are, and
+/// that pieces of 16 bytes change places within 128. No address of shared memory exceeds its 14 bits.
 #[inline(always)]
-fn descriptor(address: u32, [place, columns]: [u32; 2]) -> u64 {
-    u64::from(address / 16 + place) | u64::from(columns) << 32
+fn descriptor(address: u32, [first_and_block, later]: [u32; 2]) -> u64 {
+    u64::from(address / 16 + first_and_block) | u64::from(later) << 32
 }
 
 // Sums are numbered as the instruction wants them.
@@ -27,10 +28,10 @@ fn descriptor(address: u32, [place, columns]: [u32; 2]) -> u64 {
 pub(crate) unsafe fn group_multiply<const TILES: usize>(
     a: [u32; 4],
     (address, _length): (u32, u32),
-    columns: [u32; 2],
+    rows: [u32; 2],
     sums: &mut [[f32; 4]; TILES],
 ) {
-    let b = descriptor(address, columns);
+    let b = descriptor(address, rows);
     // SAFETY: the operand lies in shared memory and all lanes arrive, by the caller's promise.
     unsafe {
         match TILES {

@@ -1,5 +1,6 @@
 //! A block: its memory, its clock, its lanes' places, and what they have done; `schedule` runs it.
 
+use super::bulk::Barriers;
 use super::collective::Operation;
 use super::copy::Copies;
 use super::counters::Counters;
@@ -68,6 +69,7 @@ pub(super) struct Block {
     pub(super) lanes: Vec<Lane>,
     pub(super) registers: Vec<[u32; REGISTERS]>,
     pub(super) clock: Clock,
+    pub(super) barriers: Barriers,
     /// The block's shared memory, in words of its widest access.
     pub(super) shared: Vec<u128>,
     pub(super) shared_marks: Marks,
@@ -93,6 +95,7 @@ impl Block {
             lanes: Vec::new(),
             registers: Vec::new(),
             clock: Clock::default(),
+            barriers: Barriers::default(),
             shared: Vec::new(),
             shared_marks: Marks::new(),
             global_marks: Marks::new(),
@@ -123,6 +126,7 @@ impl Block {
             copies: Copies::default(),
             products: Products::default(),
         });
+        self.barriers = Barriers::default();
         self.registers.resize(threads, [0; REGISTERS]);
         self.shared.resize(setting.shared_bytes.div_ceil(16) as usize, 0);
         // A block adds less than a quarter of what the clock can count.

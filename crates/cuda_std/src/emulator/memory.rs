@@ -68,7 +68,7 @@ impl SharedElement {
 }
 
 #[inline]
-fn aligned(instruction: Instruction, address: u64, alignment: u32) -> Checked<()> {
+pub(super) fn aligned(instruction: Instruction, address: u64, alignment: u32) -> Checked<()> {
     if address.is_multiple_of(u64::from(alignment)) {
         return Ok(());
     }

@@ -17,6 +17,7 @@
 mod atomic;
 mod block;
 mod buffer;
+mod bulk;
 mod collective;
 mod copy;
 mod counters;
@@ -46,6 +47,7 @@ pub use report::{LAUNCH_LOG, Report, SiteReport, Traffic};
 pub use site::Instruction;
 
 pub(crate) use atomic::*;
+pub(crate) use bulk::*;
 pub(crate) use collective::*;
 pub(crate) use copy::*;
 pub(crate) use lane::*;

@@ -27,6 +27,12 @@ pub enum Instruction {
     CopyCommit,
     /// The wait for groups of asynchronous copies.
     CopyWait,
+    /// The copy of a run from global to shared memory.
+    BulkCopy,
+    /// What a thread does to the barrier of such copies.
+    BulkBarrier,
+    /// The wait for such copies.
+    BulkWait,
     /// The making of a slice.
     Slice,
     /// The block's barrier.
@@ -61,6 +67,9 @@ impl fmt::Display for Instruction {
             Self::Copy => "an asynchronous copy",
             Self::CopyCommit => "the end of a group of copies",
             Self::CopyWait => "a wait for copies",
+            Self::BulkCopy => "the copy of a run",
+            Self::BulkBarrier => "a barrier of runs",
+            Self::BulkWait => "a wait for runs",
             Self::Slice => "a slice",
             Self::Barrier => "a barrier",
             Self::WarpBarrier => "a warp barrier",

@@ -5,13 +5,16 @@ use super::block::{Block, WARP};
 use super::fault::FaultKind;
 use super::lane::operate;
 use super::matrix::{Operation, multiply};
-use super::memory::SharedElement;
+use super::memory::{SharedElement, aligned};
 use super::race::Touch;
 use std::collections::VecDeque;
 use std::panic::Location;
 
 /// Bytes of a piece of an operand, eight halves.
 const PIECE: u32 = 16;
+
+/// Bytes of a row of an operand.
+const ROW: u32 = 128;
 
 /// A half that a product reads.
 struct Read {
@@ -48,20 +51,24 @@ pub(crate) unsafe fn group_begin() {
 pub(crate) unsafe fn group_multiply<const TILES: usize>(
     a: [u32; 4],
     (base, length): (u32, u32),
-    [place, columns]: [u32; 2],
+    [first_and_block, later]: [u32; 2],
     sums: &mut [[f32; 4]; TILES],
 ) {
     let source = Location::caller();
-    let (first, rows) = (place & 0xffff, place >> 16);
+    // In rows of the slice.
+    let (first, block_rows) = ((first_and_block & 0x3fff) / 8, first_and_block >> 19);
+    let later = (later & 0x3fff) / 8;
     for (tile, sum) in (0..).zip(sums) {
         let b = operate(source, |block| {
+            aligned(Instruction::MatrixMultiply, u64::from(base), 8 * ROW)?;
             let site = block.site(source, Instruction::MatrixMultiply, 0);
             let lane = block.thread % WARP as u32;
             let (group, place) = (lane / 4, lane % 4);
             let mut half = |row: u32| -> Result<u32, Box<FaultKind>> {
+                let row = first + row / 8 * later + row % 8 + tile / 8 * block_rows;
                 let piece = SharedElement {
                     base,
-                    index: first + row / 8 * rows + row % 8 + tile * columns,
+                    index: 8 * row + (tile % 8 ^ row % 8),
                     length,
                     bytes: PIECE,
                 };

@@ -1,9 +1,10 @@
-//! Complex channel data from any order of axes to columns of eight batch items: `(transmit, channel, column, sample, part)`, vectors
-//! of 16 bytes, rounded to halves on the way. `sm_90a` alone: nobody else's products read them so.
+//! Complex channel data from any order of axes to columns of 64 batch items: `(transmit, channel, column, sample, part)`, rows of 128
+//! bytes, rounded to halves on the way. `sm_90a` alone: nobody else's products read them so.
 //!
-//! Part 0 of a sample holds the eight items' real parts, part 1 the imaginary ones; item 2 w of a column is the low half of
-//! word w, item 2 w + 1 the high one. So a channel's samples of a column follow each other, 32 bytes each: a run of them in shared
-//! memory is an operand of [`cuda_std::warpgroup`] as it is, a sample two of its rows. The batch is padded to whole columns.
+//! Part 0 of a sample holds the items' real parts, part 1 the imaginary ones: of each a row of eight vectors of 16 bytes, eight items
+//! each, item 2 w in the low half of word w, item 2 w + 1 in the high one. Vector c of row r = 2 · sample + part is at place c ⊕ r mod 8.
+//! So a channel's samples of a column follow each other, and a run of them from every fourth sample on is an operand of
+//! [`cuda_std::warpgroup`] as it is. The batch is padded to whole columns, and the samples to whole fours, with 0.
 //!
 //! | launch | |
 //! |---|---|
@@ -13,8 +14,8 @@
 //! | barriers | one, between reading and writing |
 //! | result | every vector is written once; padding is 0; a batch item with a sample that is not finite as a half is marked |
 //!
-//! A warp reads consecutive samples of a batch item, as [`super::permute_rows`] does, and writes both parts of 16 consecutive
-//! samples of a column, 512 bytes. Two lanes share a word of shared memory there, the others meet different banks.
+//! A warp reads consecutive samples of a batch item, as [`super::permute_rows`] does, and writes four vectors of each of eight rows,
+//! 64 bytes together. The two parts of a sample share words of shared memory there; all others meet different banks.
 
 use super::permute_rows::{self, fill};
 use super::recorded::Recorded;
@@ -27,10 +28,24 @@ use num_complex::Complex;
 pub use super::permute_rows::{ITEMS, THREADS};
 
 /// Batch items of a column.
-pub const COLUMN_ITEMS: u32 = 8;
+pub const COLUMN_ITEMS: u32 = 64;
 
-/// Vectors of a sample of a column: its parts.
+/// Vectors of a row.
+pub const ROW_VECTORS: u32 = COLUMN_ITEMS / VECTOR_ITEMS;
+
+/// Batch items of a vector.
+const VECTOR_ITEMS: u32 = 8;
+
+/// Rows of a sample: its parts.
 pub const PARTS: u32 = 2;
+
+/// Samples that padding makes whole.
+pub const WHOLE_SAMPLES: u32 = 4;
+
+/// Samples of a column, padding included.
+pub const fn samples_of_column(n_samples: u32) -> u32 {
+    n_samples.next_multiple_of(WHOLE_SAMPLES)
+}
 
 /// Samples of a tile.
 pub const fn tile_samples() -> u32 {
@@ -71,34 +86,39 @@ unsafe impl<S: Element> Parameters for PermuteColumns<S> {}
 /// The slices hold what strides and counts say; [`shared_bytes`] of shared memory; a block of the grid for every tile.
 #[inline(always)]
 unsafe fn permute_columns<S: Stored<Complex<F16>>>(p: PermuteColumns<S>) {
-    // A vector of each column for every thread.
-    const { assert!(tile_samples() * PARTS == THREADS) };
+    // Of a tile four vectors a row.
+    const VECTORS: u32 = ITEMS / VECTOR_ITEMS;
+    const { assert!(tile_samples() * PARTS == THREADS && tile_samples().is_multiple_of(WHOLE_SAMPLES)) };
     // SAFETY: the caller's promise.
     let tile = unsafe { fill::<S, Complex<F16>, 1, 16>(&p.data, &p.scaling, Plane::High) };
-    let vector = thread::thread_idx_x();
-    let sample = vector / PARTS;
-    if tile.first_sample + sample >= p.data.n_samples {
+    let samples_of_column = samples_of_column(p.data.n_samples);
+    let vector = thread::thread_idx_x() % VECTORS;
+    let mut row = thread::thread_idx_x() / VECTORS;
+    let (column, first_vector) = (
+        tile.first_item / COLUMN_ITEMS,
+        tile.first_item % COLUMN_ITEMS / VECTOR_ITEMS,
+    );
+    if column >= p.n_columns {
         return;
     }
-    // The low halves of two samples, or the high ones.
-    let selector = if vector.is_multiple_of(PARTS) { 0x5410 } else { 0x7632 };
-    let vectors_of_column = u64::from(p.data.n_samples) * u64::from(PARTS);
-    let first_column = tile.first_item / COLUMN_ITEMS;
-    let column_of_all = u64::from(tile.channel_of_all) * u64::from(p.n_columns) + u64::from(first_column);
-    let mut to = column_of_all * vectors_of_column + u64::from(tile.first_sample * PARTS + vector);
-    let mut column = 0;
-    while column < ITEMS / COLUMN_ITEMS && first_column + column < p.n_columns {
+    let column_of_all = u64::from(tile.channel_of_all) * u64::from(p.n_columns) + u64::from(column);
+    // Tiles begin at a multiple of eight rows.
+    let first_row = u64::from(tile.first_sample) * u64::from(PARTS);
+    let first = (column_of_all * u64::from(samples_of_column) * u64::from(PARTS) + first_row) * u64::from(ROW_VECTORS);
+    while row < PARTS * (samples_of_column - tile.first_sample).min(tile_samples()) {
+        // The low halves of two items, or the high ones.
+        let selector = if row % PARTS == 0 { 0x5410 } else { 0x7632 };
         let pair = |word: u32| {
-            let item = column * COLUMN_ITEMS + 2 * word;
+            let item = vector * VECTOR_ITEMS + 2 * word;
             // SAFETY: items of the tile, and one of its samples.
-            let [even, odd] = unsafe { [tile.word(sample, item), tile.word(sample, item + 1)] };
+            let [even, odd] = unsafe { [tile.word(row / PARTS, item), tile.word(row / PARTS, item + 1)] };
             permute_bytes(even, odd, selector)
         };
         let pairs = [pair(0), pair(1), pair(2), pair(3)];
-        // SAFETY: column and sample are in range and this thread's.
-        unsafe { p.output.store(to, pairs) };
-        column += 1;
-        to += vectors_of_column;
+        let place = ROW_VECTORS * row + ((first_vector + vector) ^ row % ROW_VECTORS);
+        // SAFETY: column and row are in range and this thread's.
+        unsafe { p.output.store(first + u64::from(place), pairs) };
+        row += THREADS / VECTORS;
     }
 }
 

@@ -1,6 +1,6 @@
 //! The launches of lanes that share a voxel.
 
-use super::copy::{Layout, Room};
+use super::copy::{Layout, Room, VECTOR_BYTES};
 use super::{Call, CudaDas, MOST_LAYERS, voxel};
 use crate::Result;
 use crate::das::sample::Kernels;
@@ -41,11 +41,13 @@ impl<T: Sample> CudaDas<T> {
                 _ => Rows::ANY,
             },
             samples_per_row: 1,
-            row_bytes: if is_converted {
-                size_of::<<T::Device as Kernels>::Half>()
-            } else {
-                size_of::<T>()
-            },
+            vector_bytes: VECTOR_BYTES,
+            vector_items: VECTOR_BYTES
+                / if is_converted {
+                    size_of::<<T::Device as Kernels>::Half>()
+                } else {
+                    size_of::<T>()
+                },
             planes: 1,
             tile_items: Tile::Broad.items() as usize,
             is_scaled: is_converted,
@@ -122,7 +124,7 @@ impl<T: Sample> CudaDas<T> {
                 },
                 rows: layout.rows,
                 n_batch: pass.len() as u32,
-                n_vectors: pass.len().div_ceil(layout.per_vector()) as u32,
+                n_vectors: pass.len().div_ceil(layout.vector_items) as u32,
             };
             let voxels_per_block = <D as Instances>::voxels_per_block(tile) as usize;
             let shape = Launch {

@@ -22,6 +22,9 @@ const SLACK_BYTES: u64 = 16 * SLACK_VECTORS as u64;
 /// Blocks that look for the peak of a batch item at most.
 const MOST_PEAK_BLOCKS: u64 = 256;
 
+/// Bytes that most kernels read at once.
+pub(super) const VECTOR_BYTES: usize = 16;
+
 /// How the copy is laid out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Layout {
@@ -29,8 +32,10 @@ pub(super) struct Layout {
     pub(super) rows: Rows,
     /// Samples that share a row: rows hold a sample of every batch item, or several.
     pub(super) samples_per_row: usize,
-    /// Bytes of a row of a batch item.
-    pub(super) row_bytes: usize,
+    /// Bytes of a plane's row of the batch items that go together: a vector.
+    pub(super) vector_bytes: usize,
+    /// How many items these are: the batch is padded to a multiple.
+    pub(super) vector_items: usize,
     /// Planes of a row, each of the whole batch.
     pub(super) planes: usize,
     /// Batch items that tiles of the sum take: passes are of whole ones.
@@ -44,11 +49,6 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Batch items in a vector of 16 bytes.
-    pub(super) fn per_vector(self) -> usize {
-        16 / self.row_bytes
-    }
-
     /// Whether something is kept of each batch item besides its samples.
     pub(super) fn needs_items(self) -> bool {
         self.is_scaled || self.is_marking
@@ -167,20 +167,22 @@ impl<T: Sample> CudaDas<T> {
     /// Bytes of the copy of one batch item, and of a whole vector of them; sums over ranges included.
     pub(super) fn copy_bytes(&self, layout: Layout, n_samples: usize) -> (u64, u64) {
         let rows = self.copy_rows(layout, n_samples);
-        let item = rows.saturating_mul(layout.row_bytes as u64);
+        let item = rows.saturating_mul(layout.vector_bytes as u64 / layout.vector_items as u64);
         let [samples, sums] = self.vector_bytes(layout, n_samples);
         (item.saturating_add(layout.range_bytes), samples.saturating_add(sums))
     }
 
     /// Bytes of the samples of a vector of batch items, and of their sums over ranges.
     fn vector_bytes(&self, layout: Layout, n_samples: usize) -> [u64; 2] {
-        let samples = self.copy_rows(layout, n_samples).saturating_mul(16);
-        [samples, layout.range_bytes.saturating_mul(layout.per_vector() as u64)]
+        let samples = self
+            .copy_rows(layout, n_samples)
+            .saturating_mul(layout.vector_bytes as u64);
+        [samples, layout.range_bytes.saturating_mul(layout.vector_items as u64)]
     }
 
     /// Makes room for as many of `n_batch` items as there can be; how many, or 0.
     pub(super) fn make_room(&self, room: &mut Room, layout: Layout, n_batch: usize, n_samples: usize) -> Result<usize> {
-        let per_vector = layout.per_vector() as u64;
+        let per_vector = layout.vector_items as u64;
         let (_, vector_bytes) = self.copy_bytes(layout, n_samples);
         if vector_bytes == 0 {
             return Ok(0);
@@ -278,7 +280,7 @@ impl<T: Sample> CudaDas<T> {
         call: &Call<'_, T>,
         pass: &Range<usize>,
     ) -> Result<()> {
-        let pitch = pass.len().next_multiple_of(layout.per_vector());
+        let pitch = pass.len().next_multiple_of(layout.vector_items);
         let parts = self.parameters.parts;
         let (n_channels, n_samples) = (parts.n_channels as u32, call.strides.n_samples as u32);
         let tiles =

@@ -1,7 +1,7 @@
 //! The launches of kernels with matrix instructions: which form of samples they take, the copy, the sum, and the batch
 //! items that are summed again because a sample is not finite.
 
-use super::copy::{Layout, Room};
+use super::copy::{Layout, Room, VECTOR_BYTES};
 use super::window::{self, Window};
 use super::{Call, CudaDas, MOST_LAYERS, voxel};
 use crate::Result;
@@ -145,11 +145,13 @@ impl<T: Sample> CudaDas<T> {
         Layout {
             rows: Rows::INSIDE,
             samples_per_row: 1,
-            row_bytes: if form == Form::Tf32 {
-                size_of::<T>()
-            } else {
-                2 * T::PARTS
-            },
+            vector_bytes: VECTOR_BYTES,
+            vector_items: VECTOR_BYTES
+                / if form == Form::Tf32 {
+                    size_of::<T>()
+                } else {
+                    2 * T::PARTS
+                },
             planes: if is_split { 2 } else { 1 },
             tile_items: 128,
             is_scaled: T::IS_FLOATING && size_of::<T>() > 2 * T::PARTS && form != Form::Tf32,
@@ -220,7 +222,7 @@ impl<T: Sample> CudaDas<T> {
                 output,
                 gain: self.parameters.gain * NEAR_TOP,
                 n_batch: pass.len() as u32,
-                n_vectors: pass.len().div_ceil(layout.per_vector()) as u32,
+                n_vectors: pass.len().div_ceil(layout.vector_items) as u32,
             };
             let shape = self.shape(
                 call,

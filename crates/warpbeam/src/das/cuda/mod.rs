@@ -234,7 +234,7 @@ impl<T: Sample> CudaDas<T> {
     /// Bytes of the copy that a run of that size makes, if there is room.
     pub(super) fn copy_bytes_of_run(&self, n_batch: usize, n_samples: usize) -> u64 {
         self.layout(self.choice(n_batch, n_samples)).map_or(0, |layout| {
-            let vectors = n_batch.div_ceil(layout.per_vector()) as u64;
+            let vectors = n_batch.div_ceil(layout.vector_items) as u64;
             self.copy_bytes(layout, n_samples).1.saturating_mul(vectors)
         })
     }

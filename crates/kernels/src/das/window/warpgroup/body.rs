@@ -1,5 +1,6 @@
-//! The kernel's body: transmits in rounds, channels in steps, and each step in three phases, of which a block does one of three steps
-//! at once: it is planned, its samples are copied and its voxels weighed, its windows are multiplied.
+//! The kernel's body: transmits in rounds, channels in steps, each step in three phases. A block does the phases of three steps at
+//! once: one is listed, the one before is copied and weighed, and the one before that multiplied. The samples that channels need are
+//! planned for four steps in one go.
 
 use super::super::DasWindow;
 use super::super::memory::{Memory, Place};
@@ -8,14 +9,19 @@ use super::super::reading::Reading;
 use super::super::round::{for_each_round, task, voxel_at};
 use super::super::shape::Shape;
 use super::super::state::Task;
-use super::fill::fill;
+use super::fill::{begin, fill};
 use super::memory::{CHANNELS, GroupMemory, IS_THERE};
 use super::multiply::multiply;
-use super::plan::{before, plan};
+use super::plan::{NO_STEP, first, is_last_planned, list, plan};
 use super::weigh::weigh;
 use cuda_std::half::F16;
-use cuda_std::{copy, thread, warp, warpgroup};
+use cuda_std::{bulk, thread, warp};
 use num_complex::Complex;
+
+/// The roles of a group's warps, the first of which warp 0 has.
+const PLANS: u32 = 0;
+const COPIES: u32 = 1;
+const LISTS: u32 = 2;
 
 /// The sums of [`VOXELS`](super::weigh::VOXELS) voxels × `TILES` tiles of 8 batch items a warp.
 ///
@@ -34,8 +40,10 @@ pub(super) unsafe fn das_window<R: Reading, const TILES: usize>(p: DasWindow<Com
             task(&p, shape, warp).store(&Memory::of(shape, warp));
         }
         warp::sync_warp();
+        begin(&p, shape);
+        let mut number = 0;
         for_each_round(&p, shape, |first_channel| {
-            add_round::<R, TILES>(&p, first_channel, shape, &mut sums);
+            number = add_round::<R, TILES>(&p, [first_channel, number], shape, &mut sums);
         });
     }
     write::<TILES>(&p, shape, &sums);
@@ -68,7 +76,7 @@ fn write<const TILES: usize>(p: &DasWindow<Complex<F16>>, shape: Shape, sums: &[
     });
 }
 
-/// Adds what a round's channels contribute, of which there is a first one.
+/// Adds what a round's channels contribute, of which there is a first one, in steps from a number on; the number of the next.
 ///
 /// # Safety
 ///
@@ -77,54 +85,69 @@ fn write<const TILES: usize>(p: &DasWindow<Complex<F16>>, shape: Shape, sums: &[
 #[inline(always)]
 unsafe fn add_round<R: Reading, const TILES: usize>(
     p: &DasWindow<Complex<F16>>,
-    first_channel: u32,
+    [first_channel, first_number]: [u32; 2],
     shape: Shape,
     sums: &mut [[f32; 4]; TILES],
-) {
+) -> u32 {
     const { assert!(CHANNELS.is_multiple_of(2)) };
     // SAFETY: all threads go through together; what a phase writes is read behind the barrier that ends it, and what it overwrites was
     // used before the one that began it.
     unsafe {
-        if thread::thread_idx_x() == 0 {
-            let memory = GroupMemory::of(shape, 0);
-            memory.store_step(u32::MAX, before(first_channel));
-            memory.store_step(u32::MAX - 1, before(first_channel));
-        }
-        // The step that is planned; those before it are copied and multiplied.
-        let mut number = 0_u32;
-        loop {
-            copy::wait::<0>();
-            warpgroup::publish();
-            thread::sync_threads();
+        let role = || {
+            // What one warp of a group does, another one each and of another scheduler than those of other groups.
             let Place { warp, .. } = Place::here();
             let group = warp / shape.group_warps;
-            // A warp of each group, no two of them a scheduler's.
-            if warp % shape.group_warps == group {
-                plan::<R>(p, number, shape, warp == 0);
-            }
+            (warp + shape.group_warps - group) % shape.group_warps
+        };
+        if thread::thread_idx_x() == 0 {
+            let memory = GroupMemory::of(shape, 0);
+            memory.store_step(first_number, first(first_channel));
+            memory.store_step(first_number.wrapping_sub(1), NO_STEP);
+            memory.store_step(first_number.wrapping_sub(2), NO_STEP);
+        }
+        if role() == PLANS {
+            plan::<R>(p, first_channel, shape, Place::here().warp == 0);
+        }
+        // The step that is listed; those before it are copied and weighed, and multiplied.
+        let mut number = first_number;
+        loop {
+            thread::sync_threads();
+            let Place { warp, .. } = Place::here();
             let memory = GroupMemory::of(shape, warp);
-            let is_next_there = memory.step(number.wrapping_sub(1))[2] & IS_THERE != 0;
-            if is_next_there {
-                fill(p, number.wrapping_sub(1), shape);
-                copy::commit();
+            let [copied, multiplied] = [1, 2].map(|before| number.wrapping_sub(before));
+            let is_there = |step: u32| memory.step(step)[2] & IS_THERE != 0;
+            if role() == COPIES && is_there(copied) {
+                fill(p, copied, shape);
             }
             // Half of the groups weigh first, so that one half's arithmetic meets the other half's products.
+            let weighs_first = warp / shape.group_warps % 2 == 0;
             let mut turn = 0;
             while turn < 2 {
                 let memory = GroupMemory::of(shape, Place::here().warp);
-                if turn == group % 2 {
-                    weigh::<R>(&p.geometry, memory.step(number.wrapping_sub(1)), shape);
+                if (turn == 0) == weighs_first {
+                    weigh::<R>(&p.geometry, memory.step(copied), shape);
                 } else {
-                    let multiplied = number.wrapping_sub(2);
                     let step = memory.step(multiplied);
                     if step[2] & IS_THERE != 0 {
-                        multiply::<TILES>(multiplied, step, shape, sums);
+                        bulk::wait(memory.barriers, multiplied % 2, multiplied / 2 % 2);
+                        multiply::<TILES>(multiplied, step, p.geometry.is_directive != 0, shape, sums);
                     }
                 }
                 turn += 1;
             }
-            if number > 0 && !is_next_there {
-                return;
+            // Behind the products, which begin when all warps of a group have come.
+            if role() == LISTS {
+                list(number, shape, warp / shape.group_warps == 0);
+            } else if role() == PLANS {
+                let step = memory.step(number);
+                let channels = Task::of(&Memory::of(shape, warp)).channels;
+                if is_last_planned(step, channels) {
+                    plan::<R>(p, step[0] + CHANNELS, shape, warp == 0);
+                }
+            }
+            if number > first_number && !is_there(copied) {
+                // The last one that was listed is none.
+                return number - 1;
             }
             number += 1;
         }

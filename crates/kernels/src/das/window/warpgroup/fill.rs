@@ -1,54 +1,101 @@
-//! The copy of a step's samples: a warp has a column of eight batch items, or shares it with others.
+//! The copy of a step's samples: a lane copies a channel's run of a column of 64 batch items.
 
+use super::super::super::permute_columns::{COLUMN_ITEMS, PARTS, ROW_VECTORS, samples_of_column};
 use super::super::DasWindow;
 use super::super::memory::{Memory, Place};
 use super::super::shape::Shape;
 use super::super::state::Task;
-use super::memory::{CHANNELS, GroupMemory};
-use cuda_std::copy;
+use super::memory::{CHANNELS, GroupMemory, WINDOW};
+use super::plan::chunk_of;
 use cuda_std::half::F16;
+use cuda_std::{bulk, thread, warp};
 use num_complex::Complex;
 
-/// Starts to copy a step's samples; those that the columns lack become 0.
+/// Vectors of a sample of a column.
+const OF_SAMPLE: u32 = PARTS * ROW_VECTORS;
+
+/// Columns of a tile of batch items.
+const fn columns(shape: Shape) -> u32 {
+    shape.items / COLUMN_ITEMS
+}
+
+/// Starts to copy a step's samples, those of the group's part of the runs.
 ///
 /// # Safety
 ///
-/// Every thread of the block makes this call, and none uses the stage; step and rows were written before the last barrier; the
+/// One warp of each group makes this call, all of its lanes, and nobody uses the stage; step and plan were written before the last barrier; the
 /// samples are as the parameters say.
 #[inline(always)]
 pub(super) unsafe fn fill(p: &DasWindow<Complex<F16>>, number: u32, shape: Shape) {
     let Place { lane, warp } = Place::here();
-    let columns = shape.items / 8;
-    let (column, turns) = (warp % columns, shape.warps / columns);
-    // SAFETY: the caller's promise; what is copied lies within the channel's samples of the column.
+    let columns = columns(shape);
+    let (group, runs) = (
+        warp / shape.group_warps,
+        CHANNELS * columns * shape.group_warps / shape.warps,
+    );
+    let run = group * runs + lane % runs;
+    // SAFETY: the caller's promise; a run lies within the channel's samples of the column.
+    unsafe {
+        let (of_warp, memory) = (Memory::of(shape, warp), GroupMemory::of(shape, warp));
+        let Task {
+            tile,
+            channels: [first_of_all, _],
+            ..
+        } = Task::of(&of_warp);
+        let [first_channel, chunk, ..] = memory.step(number);
+        let (channel, column) = (first_channel + run / columns, tile * columns + run % columns);
+        let ([first, rows], _) = chunk_of(memory.reach(channel - first_of_all), chunk, shape);
+        let rows = if lane < runs && column < p.n_vectors { rows } else { 0 };
+        // Whole windows, so that few ballots count them.
+        let of_bit = |bit: u32| warp::ballot(rows / WINDOW >> bit & 1 != 0).count_ones() << bit;
+        let rows_of_all = WINDOW * (of_bit(0) + of_bit(1) + of_bit(2));
+        if lane == 0 {
+            bulk::expect(memory.barriers, number % 2, 16 * OF_SAMPLE * rows_of_all);
+        }
+        if rows > 0 {
+            let transmit = of_warp.round.load(0)[1];
+            let channel_of_all = u64::from(transmit) * u64::from(p.geometry.n_channels) + u64::from(channel);
+            let column_of_all = channel_of_all * u64::from(p.n_vectors) + u64::from(column);
+            let of_column = samples_of_column(p.geometry.n_samples.cast_unsigned());
+            let from = (column_of_all * u64::from(of_column) + u64::from(first)) * u64::from(OF_SAMPLE);
+            let to = (number % 2 * CHANNELS * columns + run) * shape.rows * OF_SAMPLE;
+            bulk::start(
+                (memory.stages, to),
+                (p.samples, from),
+                rows * OF_SAMPLE,
+                (memory.barriers, number % 2),
+            );
+        }
+    }
+}
+
+/// Clears the columns of both stages that the batch lacks, and makes the barriers.
+///
+/// # Safety
+///
+/// Every thread of the block makes this call, before all others and a barrier of the block.
+#[inline(always)]
+pub(super) unsafe fn begin(p: &DasWindow<Complex<F16>>, shape: Shape) {
+    let Place { lane, warp } = Place::here();
+    let (columns, of_column) = (columns(shape), shape.rows * OF_SAMPLE);
+    // SAFETY: the caller's promise; a column is one warp's to clear, and one thread makes the barriers.
     unsafe {
         let (of_block, memory) = (Memory::of(shape, warp), GroupMemory::of(shape, warp));
-        let transmit = of_block.round.load(0)[1];
-        let column_of_all = Task::of(&of_block).tile * columns + column;
-        let n_samples = p.geometry.n_samples.cast_unsigned();
-        // Of a column that there is not there are no samples.
-        let n_there = if column_of_all < p.n_vectors { n_samples } else { 0 };
-        let mut channel = warp / columns;
-        let first_channel = memory.step(number)[0] + channel;
-        let of_channel = u64::from(p.n_vectors) * u64::from(n_samples);
-        let channel_of_all = u64::from(transmit) * u64::from(p.geometry.n_channels) + u64::from(first_channel);
-        let mut at =
-            2 * (channel_of_all * of_channel + u64::from(column_of_all) * u64::from(n_samples)) + u64::from(lane);
-        let mut to = (number % 2 * CHANNELS + channel) * 2 * shape.rows * columns + 2 * shape.rows * column + lane;
-        while channel < CHANNELS {
-            let [first, rows] = memory.rows(number, channel);
-            let there = n_there.saturating_sub(first).min(rows);
-            if lane < 2 * rows {
-                if lane < 2 * there {
-                    let from = at + u64::from(2 * first);
-                    copy::start::<[u32; 4], 16>(memory.stages, to, p.samples, from);
-                } else {
-                    memory.stages.store(to, [0; 4]);
-                }
-            }
-            channel += turns;
-            at += 2 * u64::from(turns) * of_channel;
-            to += turns * 2 * shape.rows * columns;
+        if thread::thread_idx_x() == 0 {
+            let groups = shape.warps / shape.group_warps;
+            bulk::begin(memory.barriers, 0, groups);
+            bulk::begin(memory.barriers, 1, groups);
         }
+        let mut column = warp;
+        while column < 2 * CHANNELS * columns {
+            let is_there = Task::of(&of_block).tile * columns + column % columns < p.n_vectors;
+            let mut vector = lane;
+            while !is_there && vector < of_column {
+                memory.stages.store(column * of_column + vector, [0; 4]);
+                vector += 32;
+            }
+            column += shape.warps;
+        }
+        cuda_std::warpgroup::publish();
     }
 }

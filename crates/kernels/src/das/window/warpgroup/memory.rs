@@ -1,40 +1,50 @@
 //! Where things are in the shared memory of a block whose warps multiply in groups of four.
 //!
-//! | | of | made for a step | used |
+//! | | of | made | used |
 //! |---|---|---|---|
-//! | steps, rows, lists | the block, the block, a group | two phases ahead | for its copies, and two phases later for its products |
-//! | stages, weights, what is heard | the block, a warp, a warp | one phase ahead | for its products |
+//! | plans | the block, a group | for 32 channels, before the first of them is listed | for the lists and copies of these |
+//! | steps | the block | a phase before they are listed | until they have been multiplied |
+//! | lists | a group | two phases ahead | for products |
+//! | stages, weights, what is heard | the block, a warp, a warp | one phase ahead | for products |
 
 use super::super::memory::Layout;
-use super::super::shape::Shape;
+use super::super::shape::{Shape, WARP};
 use cuda_std::Shared;
+use cuda_std::bulk::Barrier;
+use cuda_std::warpgroup::Rows;
 
-/// Steps that are kept: the one that is multiplied, the one that is copied, the one that is planned; a power of two.
+/// Steps that are kept: those that are next, listed, copied, multiplied.
 const KEPT: u32 = 4;
 
 /// Channels of a step.
 pub(in super::super) const CHANNELS: u32 = 8;
 
-/// Samples of a channel that are in shared memory at once: a lane copies real parts or imaginary ones of one.
+/// Samples of a channel that are in shared memory at once.
 pub(super) const ROWS: u32 = 16;
 
 /// Samples of a window.
 pub(in super::super) const WINDOW: u32 = 4;
 
-/// Windows of a step for a group at most, a lane each.
-const MOST_WINDOWS: u32 = 32;
+/// Windows of a channel in a chunk at most.
+pub(super) const MOST_WINDOWS: u32 = ROWS / WINDOW;
 
-/// Vectors of a list: the number of pairs, then two for each pair.
-const LIST_VECTORS: u32 = 1 + MOST_WINDOWS;
+/// Pairs of windows of a step for a group at most.
+const MOST_PAIRS: u32 = CHANNELS * MOST_WINDOWS / 2;
 
-/// Bytes of a group's lists.
-pub(in super::super) const LIST_BYTES: u32 = 16 * KEPT * LIST_VECTORS;
+/// Vectors of a list: the number of pairs, their left operands, and their right ones.
+const LIST_VECTORS: u32 = 1 + 2 * MOST_PAIRS;
+
+/// Channels of two plans.
+const PLANNED: u32 = 2 * WARP;
+
+/// Bytes of a group's lists and plans.
+pub(in super::super) const LIST_BYTES: u32 = 16 * KEPT * LIST_VECTORS + 8 * PLANNED;
 
 /// Warps of a block at most.
 const MOST_WARPS: u32 = 16;
 
-/// Bytes of steps, rows and what is heard.
-pub(in super::super) const PLANS_BYTES: u32 = KEPT * (16 + 8 * CHANNELS) + 2 * 4 * MOST_WARPS;
+/// Bytes of steps, plans, what is heard, and barriers.
+pub(in super::super) const PLANS_BYTES: u32 = 16 * KEPT + 8 * PLANNED + 2 * 4 * MOST_WARPS + 2 * 8;
 
 /// Bytes of a warp's weights for two steps.
 pub(in super::super) const fn weighted_bytes(shape: Shape) -> u32 {
@@ -46,23 +56,19 @@ pub(super) type Step = [u32; 4];
 
 /// The step has channels.
 pub(super) const IS_THERE: u32 = 1;
-/// A channel of it has a further chunk.
-pub(super) const HAS_MORE: u32 = 2;
 /// Its weights are in the second half of the memory for them.
-pub(super) const IS_ODD: u32 = 4;
+pub(super) const IS_ODD: u32 = 2;
 
-/// A window of a group.
-///
-/// The first sample's number in single precision; where the channel's weights are. In a pair's second: [`Columns::place`] of both
-/// windows, and a bit for each of their channels.
-///
-/// [`Columns::place`]: cuda_std::warpgroup::Columns::place
-pub(super) type Listed = [u32; 4];
+/// The first and the last sample that are needed of a channel; of none the last comes before the first.
+pub(super) type Reach = [u32; 2];
+
+/// A window's left operand: the first sample's number in single precision, and where its channel's weights are.
+pub(super) type Left = [u32; 2];
 
 /// A warp's view.
 #[derive(Clone, Copy)]
 pub(super) struct GroupMemory {
-    /// Pieces: the samples of two steps, `(stage, channel, column, sample, part)`.
+    /// The samples of two steps, `(stage, channel, column, sample, part)`, rows of 64 batch items.
     pub(super) stages: Shared<[u32; 4]>,
     /// For two steps, a voxel and channel each: the delay, then the weight's rows of the left operand, real and imaginary.
     pub(super) weighted: Shared<[u32; 4]>,
@@ -71,8 +77,13 @@ pub(super) struct GroupMemory {
     /// The same, of the four warps of a group.
     heard_by_group: Shared<[u32; 4]>,
     lists: Shared<[u32; 4]>,
+    /// Windows' parts of these.
+    lefts: Shared<Left>,
+    reach_of_group: Shared<Reach>,
     steps: Shared<Step>,
-    rows: Shared<[u32; 2]>,
+    reach: Shared<Reach>,
+    /// Of the copies to the two stages.
+    pub(super) barriers: Shared<Barrier>,
 }
 
 impl GroupMemory {
@@ -84,8 +95,8 @@ impl GroupMemory {
     #[inline(always)]
     pub(super) unsafe fn of(shape: Shape, warp: u32) -> Self {
         let layout = Layout::new(shape);
-        let rows = layout.plans + 16 * KEPT;
-        let heard = rows + 8 * KEPT * CHANNELS;
+        let reach = layout.plans + 16 * KEPT;
+        let heard = reach + 8 * PLANNED;
         // SAFETY: the caller's promise.
         unsafe {
             Self {
@@ -94,10 +105,25 @@ impl GroupMemory {
                 heard: Shared::new(heard, 2 * MOST_WARPS),
                 heard_by_group: Shared::new(heard, 2 * MOST_WARPS / 4),
                 lists: Shared::new(layout.lists.of_warp(warp / 4 * 4), KEPT * LIST_VECTORS),
+                lefts: Shared::new(layout.lists.of_warp(warp / 4 * 4), 2 * KEPT * LIST_VECTORS),
+                reach_of_group: Shared::new(layout.lists.of_warp(warp / 4 * 4) + 16 * KEPT * LIST_VECTORS, PLANNED),
                 steps: Shared::new(layout.plans, KEPT),
-                rows: Shared::new(rows, KEPT * CHANNELS),
+                reach: Shared::new(reach, PLANNED),
+                barriers: Shared::new(heard + 2 * 4 * MOST_WARPS, 2),
             }
         }
+    }
+
+    /// A warp's weights as the lanes of a voxel see them: at the places of channels.
+    ///
+    /// # Safety
+    ///
+    /// There is such a voxel.
+    #[inline(always)]
+    pub(super) unsafe fn weighted_of_voxel(shape: Shape, warp: u32, voxel: u32) -> Shared<[u32; 4]> {
+        let first = Layout::new(shape).weighted.of_warp(warp);
+        // SAFETY: the caller's promise.
+        unsafe { Shared::new(first + 16 * voxel, 2 * shape.weight_plane() - voxel) }
     }
 
     /// A step.
@@ -122,26 +148,48 @@ impl GroupMemory {
         unsafe { self.steps.store(number % KEPT, step) };
     }
 
-    /// The first sample and the number of samples of a step's channel.
+    /// What a plan says of the block and a channel, counted from the part's first.
     ///
     /// # Safety
     ///
     /// As [`GroupMemory::step`].
     #[inline(always)]
-    pub(super) unsafe fn rows(&self, number: u32, channel: u32) -> [u32; 2] {
+    pub(super) unsafe fn reach(&self, channel: u32) -> Reach {
         // SAFETY: the caller's promise.
-        unsafe { self.rows.load(number % KEPT * CHANNELS + channel) }
+        unsafe { self.reach.load(channel % PLANNED) }
     }
 
-    /// Writes them.
+    /// Writes it.
     ///
     /// # Safety
     ///
     /// As [`GroupMemory::store_step`].
     #[inline(always)]
-    pub(super) unsafe fn store_rows(&self, number: u32, channel: u32, rows: [u32; 2]) {
+    pub(super) unsafe fn store_reach(&self, channel: u32, reach: Reach) {
         // SAFETY: the caller's promise.
-        unsafe { self.rows.store(number % KEPT * CHANNELS + channel, rows) };
+        unsafe { self.reach.store(channel % PLANNED, reach) };
+    }
+
+    /// What it says of the group.
+    ///
+    /// # Safety
+    ///
+    /// As [`GroupMemory::step`].
+    #[inline(always)]
+    pub(super) unsafe fn reach_of_group(&self, channel: u32) -> Reach {
+        // SAFETY: the caller's promise.
+        unsafe { self.reach_of_group.load(channel % PLANNED) }
+    }
+
+    /// Writes that.
+    ///
+    /// # Safety
+    ///
+    /// As [`GroupMemory::store_step`], for the group.
+    #[inline(always)]
+    pub(super) unsafe fn store_reach_of_group(&self, channel: u32, reach: Reach) {
+        // SAFETY: the caller's promise.
+        unsafe { self.reach_of_group.store(channel % PLANNED, reach) };
     }
 
     /// The pairs of a step's list.
@@ -166,26 +214,54 @@ impl GroupMemory {
         unsafe { self.lists.store(number % KEPT * LIST_VECTORS, [pairs, 0, 0, 0]) };
     }
 
-    /// A window of a step's list.
+    /// The left operands of a pair of a step's list.
     ///
     /// # Safety
     ///
     /// As [`GroupMemory::step`].
     #[inline(always)]
-    pub(super) unsafe fn listed(&self, number: u32, window: u32) -> Listed {
+    pub(super) unsafe fn lefts(&self, number: u32, pair: u32) -> [Left; 2] {
         // SAFETY: the caller's promise.
-        unsafe { self.lists.load(number % KEPT * LIST_VECTORS + 1 + window) }
+        let [mark, place, mark_of_second, place_of_second] =
+            unsafe { self.lists.load(number % KEPT * LIST_VECTORS + 1 + pair) };
+        [[mark, place], [mark_of_second, place_of_second]]
     }
 
-    /// Writes one.
+    /// Writes a window's.
     ///
     /// # Safety
     ///
     /// As [`GroupMemory::store_step`], for the group.
     #[inline(always)]
-    pub(super) unsafe fn store_listed(&self, number: u32, window: u32, listed: Listed) {
+    pub(super) unsafe fn store_left(&self, number: u32, window: u32, left: Left) {
         // SAFETY: the caller's promise.
-        unsafe { self.lists.store(number % KEPT * LIST_VECTORS + 1 + window, listed) };
+        unsafe { self.lefts.store(2 * (number % KEPT * LIST_VECTORS + 1) + window, left) };
+    }
+
+    /// The right operand of a pair, and a bit for each of its channels.
+    ///
+    /// # Safety
+    ///
+    /// As [`GroupMemory::step`].
+    #[inline(always)]
+    pub(super) unsafe fn right(&self, number: u32, pair: u32) -> (Rows, u32) {
+        // SAFETY: the caller's promise.
+        let [first, later, channels, _] =
+            unsafe { self.lists.load(number % KEPT * LIST_VECTORS + 1 + MOST_PAIRS + pair) };
+        (Rows::from_words([first, later]), channels)
+    }
+
+    /// Writes them.
+    ///
+    /// # Safety
+    ///
+    /// As [`GroupMemory::store_step`], for the group.
+    #[inline(always)]
+    pub(super) unsafe fn store_right(&self, number: u32, pair: u32, right: Rows, channels: u32) {
+        let [first, later] = right.words();
+        let at = number % KEPT * LIST_VECTORS + 1 + MOST_PAIRS + pair;
+        // SAFETY: the caller's promise.
+        unsafe { self.lists.store(at, [first, later, channels, 0]) };
     }
 
     /// A bit for each channel that a voxel of a group hears, of a step with odd or even weights.

@@ -5,8 +5,7 @@
 //! instruction reads from shared memory as [`permute_columns`](super::super::permute_columns) has laid the samples out: a window may
 //! begin at any of them. The left operand is in registers, 8 rows of real parts and 8 of imaginary ones a warp.
 //!
-//! A block does three things at once: it plans a step, copies the samples of the one before and weighs its voxels, and multiplies
-//! the windows of the one before that; a barrier a step.
+//! Steps follow each other through a block as through a pipeline, with a barrier a step: see `body`.
 
 mod body;
 mod fill;
@@ -44,7 +43,7 @@ macro_rules! instances {
             /// Windows of warp groups; interpolation, voxels and batch items a warp, warps and channels a step are in the name.
             $name(p: DasWindow<Complex<F16>>),
             threads 512, blocks 1,
-            resources Resources { registers: $registers, barriers: 7, warp_operations: $warp_operations, matrix_operations: 2 },
+            resources Resources { registers: $registers, barriers: 7, warp_operations: $warp_operations, matrix_operations: 4 },
             {
                 // SAFETY: the launching side's promise.
                 unsafe { das_window::<$reading, $tiles>(p, shape(8 * $tiles)) }
