@@ -36,17 +36,18 @@ fn opaque(number: u64) -> u64 {
     u64::from(low) | u64::from(high) << 32
 }
 
-/// The same geometry, of which nothing that is computed from its counts is kept where registers are scarcest, for samples in two
-/// planes; elsewhere that would cost a fiftieth of the time.
+/// The same geometry, of which nothing that is computed from its counts is kept where registers are scarcest: for samples in two
+/// planes, and where warps multiply in groups; elsewhere that would cost a fiftieth of the time.
 #[inline(always)]
-pub(super) fn again<S: Windowed>(geometry: &Geometry<f32>) -> Geometry<f32> {
-    if S::PLANES == 1 {
+pub(super) fn again<S: Windowed>(geometry: &Geometry<f32>, shape: Shape) -> Geometry<f32> {
+    if S::PLANES == 1 && !shape.is_grouped() {
         return *geometry;
     }
     Geometry {
         n_samples: thread::opaque(geometry.n_samples.cast_unsigned()).cast_signed(),
         n_voxels: opaque(geometry.n_voxels),
         voxel_pitch: opaque(geometry.voxel_pitch),
+        is_sparse: thread::opaque(geometry.is_sparse),
         ..*geometry
     }
 }

@@ -62,7 +62,7 @@ pub(super) unsafe fn prepare<S: Windowed, R: Reading>(p: &DasWindow<S>, step: St
         let end = Task::of(&memory).channels[1];
         let whose = if is_for_warp { 0 } else { 2 };
         let [first, last] = rows(
-            &again::<S>(&p.geometry),
+            &again::<S>(&p.geometry, shape),
             [memory.bounds.load(whose), memory.bounds.load(whose + 1)],
             channel.min(end - 1),
             channel < end,
@@ -140,7 +140,7 @@ fn windows([first, last]: [i32; 2], rows: i32) -> [u32; 2] {
 #[inline(always)]
 unsafe fn fill<S: Windowed>(p: &DasWindow<S>, step: Step, shape: Shape, here: Place, of_lane: [i32; 2]) {
     let row_vectors = shape.items / 2;
-    let rows_of_channel = again::<S>(&p.geometry)
+    let rows_of_channel = again::<S>(&p.geometry, shape)
         .n_samples
         .cast_unsigned()
         .div_ceil(S::SAMPLES_PER_ROW);

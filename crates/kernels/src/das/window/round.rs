@@ -52,7 +52,7 @@ unsafe fn own_entry<S: Windowed>(p: &DasWindow<S>, shape: Shape, here: Place, en
     // SAFETY: written before all of the warp's barriers.
     let task = unsafe { Task::of(&Memory::of(shape, here.warp)) };
     let local = task.first_voxel + u64::from(here.lane % shape.voxels_per_warp);
-    let geometry = again::<S>(&p.geometry);
+    let geometry = again::<S>(&p.geometry, shape);
     // SAFETY: a place of the launch's.
     let voxel = geometry.first_voxel + unsafe { voxel_at(p, local.min(geometry.n_voxels - 1)) };
     // SAFETY: the voxel is in range; the caller's promise.
@@ -160,10 +160,11 @@ pub(super) unsafe fn for_each_round<S: Windowed>(p: &DasWindow<S>, shape: Shape,
     // SAFETY: the shared memory is this warp's or used between barriers, and all threads go through together.
     unsafe {
         let memory = || Memory::of(shape, Place::here().warp);
-        let [mut entry, _] = p.geometry.entries(Task::of(&memory()).transmits);
-        while entry < p.geometry.entries(Task::of(&memory()).transmits)[1] {
+        let geometry = || again::<S>(&p.geometry, shape);
+        let [mut entry, _] = geometry().entries(Task::of(&memory()).transmits);
+        while entry < geometry().entries(Task::of(&memory()).transmits)[1] {
             let mut transmit = entry;
-            if p.geometry.is_sparse != 0 {
+            if geometry().is_sparse != 0 {
                 transmit = next_transmit(p, shape, entry, 0);
             }
             while transmit != NONE {
@@ -174,7 +175,7 @@ pub(super) unsafe fn for_each_round<S: Windowed>(p: &DasWindow<S>, shape: Shape,
                     add(first_channel);
                 }
                 [entry, transmit] = memory().round.load(0);
-                transmit = if p.geometry.is_sparse == 0 {
+                transmit = if geometry().is_sparse == 0 {
                     NONE
                 } else {
                     next_transmit(p, shape, entry, transmit + 1)

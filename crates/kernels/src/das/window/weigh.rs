@@ -44,7 +44,7 @@ pub(super) unsafe fn weigh<S: Operand<R>, R: Reading, const VOXELS: u32>(
         let voxels = memory.voxels;
         let voxel = [voxels.load(lane % VOXELS), voxels.load(VOXELS + lane % VOXELS)];
         let mut heard = 0;
-        let geometry = &again::<S>(geometry);
+        let geometry = &again::<S>(geometry, shape);
         warp::sync_warp();
         if R::WORDS == 0 && geometry.is_directive == 0 {
             let open = Geometry {

@@ -1,6 +1,6 @@
 //! The launches of windows: which kernel suits a plan, the ranges of channels that few voxels are split into, copy and sum.
 
-use super::copy::{Layout, Room};
+use super::copy::{Layout, Room, VECTOR_BYTES};
 use super::matrix::{Form, Halves, Split};
 use super::{Call, CudaDas, MOST_LAYERS};
 use crate::Result;
@@ -24,9 +24,9 @@ pub(super) const MOST_VOXELS: usize = 256;
 /// A block copes with this many times the samples that it holds at once.
 const SPREAD_PER_CHUNK: f64 = 1.5;
 
-/// What a tile of batch items takes, of one of 64 whose warps multiply alone: of 32, and of 64 and 128 for groups of warps.
+/// What a tile of batch items takes, of one of 64 whose warps multiply alone: one of 32, and one of 128 for groups of warps.
 const NARROW_COST: f64 = 0.7;
-const GROUP_COSTS: [f64; 2] = [0.9, 1.2];
+const GROUP_COST: f64 = 1.6;
 
 /// Warps that ranges of channels are to fill: those of an H200, so that the bits are the same on every device.
 const WARPS: usize = 132 * 16;
@@ -61,8 +61,7 @@ impl Window {
         let tiles = n_batch.div_ceil(self.block.items as usize) as f64;
         tiles
             * match (self.block.is_grouped(), self.block.items) {
-                (true, ..128) => GROUP_COSTS[0],
-                (true, _) => GROUP_COSTS[1],
+                (true, _) => GROUP_COST,
                 (false, ..64) => NARROW_COST,
                 (false, _) => 1.0,
             }
@@ -125,17 +124,21 @@ impl<T: Sample> CudaDas<T> {
         let sums = self.parameters.parts.count() * self.n_voxels;
         let of_form = Self::layout_of(self.window_form());
         let is_grouped = self.window(number).is_some_and(|window| window.block.is_grouped());
-        let (samples_per_row, row_bytes, planes) = if is_grouped {
-            // Real and imaginary parts of eight batch items a sample.
-            (1, 2, permute_columns::PARTS as usize)
+        let (samples_per_row, vector_items, vector_bytes) = if is_grouped {
+            let bytes = permute_columns::WHOLE_SAMPLES * permute_columns::PARTS * permute_columns::ROW_VECTORS * 16;
+            (
+                permute_columns::WHOLE_SAMPLES,
+                permute_columns::COLUMN_ITEMS,
+                bytes as usize,
+            )
         } else {
-            (<Halves<T> as InRows>::SAMPLES_PER_ROW as usize, 8, of_form.planes)
+            (<Halves<T> as InRows>::SAMPLES_PER_ROW, 2, VECTOR_BYTES)
         };
         Layout {
             rows: Rows { margin: 0, silence: 0 },
-            samples_per_row,
-            row_bytes,
-            planes,
+            samples_per_row: samples_per_row as usize,
+            vector_bytes,
+            vector_items: vector_items as usize,
             range_bytes: if ranges.count > 1 {
                 (ranges.count * sums * size_of::<T::Sum>()) as u64
             } else {
@@ -228,7 +231,7 @@ impl<T: Sample> CudaDas<T> {
                 output: first,
                 gain,
                 n_batch: pass.len() as u32,
-                n_vectors: pass.len().div_ceil(layout.per_vector()) as u32,
+                n_vectors: pass.len().div_ceil(layout.vector_items) as u32,
             };
             let n_tiles = (pass.len() as u32).div_ceil(block.items);
             let mut shape = self.shape(call, block.voxels(), n_tiles, block.threads(), block.shared_bytes());
@@ -280,7 +283,7 @@ impl<T: Sample> CudaDas<T> {
         pass: &Range<usize>,
     ) -> Result<()> {
         let parts = self.parameters.parts;
-        let pitch = pass.len().next_multiple_of(layout.per_vector()) as u32;
+        let pitch = pass.len().next_multiple_of(layout.vector_items) as u32;
         let n_samples = call.strides.n_samples as u32;
         let signals = (parts.n_channels * parts.n_transmits) as u32;
         let parameters = PermuteRows::<T::Device> {
@@ -322,12 +325,12 @@ impl<T: Sample> CudaDas<T> {
             data: self.recorded(call, pass)?,
             scaling: self.scaling(room, layout, pass)?,
             output: room.samples_mut()?,
-            n_columns: pass.len().div_ceil(layout.per_vector()) as u32,
+            n_columns: pass.len().div_ceil(layout.vector_items) as u32,
         };
         let shape = Launch {
             grid: [
                 permute_columns::sample_tiles(n_samples).saturating_mul(signals),
-                (pass.len() as u32).div_ceil(permute_columns::ITEMS),
+                parameters.n_columns * permute_columns::COLUMN_ITEMS / permute_columns::ITEMS,
                 1,
             ],
             threads: permute_columns::THREADS,
@@ -368,6 +371,9 @@ mod tests {
                 .map(|window| window.name)
         };
         assert_eq!(name(7.0, 128), Some("das_window_cf16_linear_8x128_16_8_group"));
+        assert_eq!(name(7.0, 65), Some("das_window_cf16_linear_8x128_16_8_group"));
+        assert_eq!(name(7.0, 64), Some("das_window_cf16_linear_16x64_16_16_half"));
+        assert_eq!(name(7.0, 192), Some("das_window_cf16_linear_16x64_16_16_half"));
         assert_eq!(name(7.0, 32), Some("das_window_cf16_linear_16x32_16_16_half"));
         assert_eq!(name(50.0, 128), Some("das_window_cf16_linear_16x32_8_8_half"));
         windows.retain(|window| !window.block.is_grouped());

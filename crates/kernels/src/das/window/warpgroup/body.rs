@@ -13,15 +13,10 @@ use super::fill::{begin, fill};
 use super::memory::{CHANNELS, GroupMemory, IS_THERE};
 use super::multiply::multiply;
 use super::plan::{NO_STEP, first, is_last_planned, list, plan};
-use super::weigh::weigh;
+use super::weigh::{Pass, is_weighed, weigh, weigh_heard};
 use cuda_std::half::F16;
 use cuda_std::{bulk, thread, warp};
 use num_complex::Complex;
-
-/// The roles of a group's warps, the first of which warp 0 has.
-const PLANS: u32 = 0;
-const COPIES: u32 = 1;
-const LISTS: u32 = 2;
 
 /// The sums of [`VOXELS`](super::weigh::VOXELS) voxels × `TILES` tiles of 8 batch items a warp.
 ///
@@ -93,40 +88,27 @@ unsafe fn add_round<R: Reading, const TILES: usize>(
     // SAFETY: all threads go through together; what a phase writes is read behind the barrier that ends it, and what it overwrites was
     // used before the one that began it.
     unsafe {
-        let role = || {
-            // What one warp of a group does, another one each and of another scheduler than those of other groups.
-            let Place { warp, .. } = Place::here();
-            let group = warp / shape.group_warps;
-            (warp + shape.group_warps - group) % shape.group_warps
-        };
         if thread::thread_idx_x() == 0 {
             let memory = GroupMemory::of(shape, 0);
             memory.store_step(first_number, first(first_channel));
             memory.store_step(first_number.wrapping_sub(1), NO_STEP);
             memory.store_step(first_number.wrapping_sub(2), NO_STEP);
         }
-        if role() == PLANS {
+        if Role::here(shape).number == PLANS {
             plan::<R>(p, first_channel, shape, Place::here().warp == 0);
         }
         // The step that is listed; those before it are copied and weighed, and multiplied.
         let mut number = first_number;
         loop {
             thread::sync_threads();
-            let Place { warp, .. } = Place::here();
-            let memory = GroupMemory::of(shape, warp);
-            let [copied, multiplied] = [1, 2].map(|before| number.wrapping_sub(before));
-            let is_there = |step: u32| memory.step(step)[2] & IS_THERE != 0;
-            if role() == COPIES && is_there(copied) {
-                fill(p, copied, shape);
-            }
-            // Half of the groups weigh first, so that one half's arithmetic meets the other half's products.
-            let weighs_first = warp / shape.group_warps % 2 == 0;
+            // Half of the groups prepare first, so that one half's arithmetic meets the other half's products.
             let mut turn = 0;
             while turn < 2 {
-                let memory = GroupMemory::of(shape, Place::here().warp);
-                if (turn == 0) == weighs_first {
-                    weigh::<R>(&p.geometry, memory.step(copied), shape);
+                if (turn == 0) == Role::here(shape).is_early {
+                    prepare::<R>(p, number, shape);
                 } else {
+                    let multiplied = number.wrapping_sub(2);
+                    let memory = GroupMemory::of(shape, Place::here().warp);
                     let step = memory.step(multiplied);
                     if step[2] & IS_THERE != 0 {
                         bulk::wait(memory.barriers, multiplied % 2, multiplied / 2 % 2);
@@ -135,21 +117,100 @@ unsafe fn add_round<R: Reading, const TILES: usize>(
                 }
                 turn += 1;
             }
-            // Behind the products, which begin when all warps of a group have come.
-            if role() == LISTS {
-                list(number, shape, warp / shape.group_warps == 0);
-            } else if role() == PLANS {
-                let step = memory.step(number);
-                let channels = Task::of(&Memory::of(shape, warp)).channels;
-                if is_last_planned(step, channels) {
-                    plan::<R>(p, step[0] + CHANNELS, shape, warp == 0);
-                }
-            }
-            if number > first_number && !is_there(copied) {
+            let memory = GroupMemory::of(shape, Place::here().warp);
+            if number > first_number && memory.step(number.wrapping_sub(1))[2] & IS_THERE == 0 {
                 // The last one that was listed is none.
                 return number - 1;
             }
             number += 1;
+        }
+    }
+}
+
+/// The roles of a group's warps: who plans, who lists and who copies, next to a part of the weights.
+const PLANS: u32 = 0;
+const LISTS: u32 = 1;
+const COPIES: u32 = 2;
+
+/// A warp's part in its group's preparation.
+#[derive(Clone, Copy)]
+struct Role {
+    group: u32,
+    /// One of the four, warp 0's being the first; those of a role are different schedulers'.
+    number: u32,
+    /// Whether the group prepares before it multiplies; these copy for all.
+    is_early: bool,
+}
+
+impl Role {
+    #[inline(always)]
+    fn here(shape: Shape) -> Self {
+        let Place { warp, .. } = Place::here();
+        let group = warp / shape.group_warps;
+        Self {
+            group,
+            number: (warp + shape.group_warps - group) % shape.group_warps,
+            is_early: group % 2 == 0,
+        }
+    }
+
+    /// The group's warp that has a role.
+    #[inline(always)]
+    fn warp(self, number: u32, shape: Shape) -> u32 {
+        self.group * shape.group_warps + (number + self.group) % shape.group_warps
+    }
+}
+
+/// Lists a step, copies the one before and weighs its voxels: who does the former has less of the latter, so that the warps of a group
+/// are through at once, as products need all of them.
+///
+/// # Safety
+///
+/// As [`add_round`].
+#[inline(always)]
+unsafe fn prepare<R: Reading>(p: &DasWindow<Complex<F16>>, number: u32, shape: Shape) {
+    let role = Role::here(shape);
+    let warp = Place::here().warp;
+    let copied = number.wrapping_sub(1);
+    let copies = role.number == COPIES && role.is_early;
+    // SAFETY: the caller's promise.
+    unsafe {
+        let memory = GroupMemory::of(shape, warp);
+        let step = memory.step(copied);
+        if copies && step[2] & IS_THERE != 0 {
+            fill(p, copied, shape);
+        }
+        if role.number == LISTS {
+            list(number, shape, role.group == 0);
+        }
+        let is_relieved = role.number == LISTS || copies;
+        // Who relieves the warp that lists, or the one that copies.
+        let relieves = if role.number == PLANS {
+            LISTS
+        } else if role.number > COPIES && role.is_early {
+            COPIES
+        } else {
+            role.number
+        };
+        if is_weighed(step) {
+            let pass = |warp: u32, half: u32| Pass { warp, half };
+            if p.geometry.is_directive != 0 {
+                weigh_heard::<R>(&p.geometry, step, shape);
+            } else {
+                if !is_relieved {
+                    weigh::<R, 2>(&p.geometry, step, [pass(warp, 0), pass(warp, 1)], shape);
+                }
+                if is_relieved || relieves != role.number {
+                    let half = u32::from(!is_relieved);
+                    weigh::<R, 1>(&p.geometry, step, [pass(role.warp(relieves, shape), half)], shape);
+                }
+            }
+        }
+        if role.number == PLANS {
+            let step = memory.step(number);
+            if is_last_planned(step, Task::of(&Memory::of(shape, warp)).channels) {
+                plan::<R>(p, step[0] + CHANNELS, shape, warp == 0);
+            }
         }
     }
 }

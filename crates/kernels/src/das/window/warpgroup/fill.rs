@@ -19,21 +19,23 @@ const fn columns(shape: Shape) -> u32 {
     shape.items / COLUMN_ITEMS
 }
 
-/// Starts to copy a step's samples, those of the group's part of the runs.
+/// Warps that copy: one of every other group.
+const fn copying_warps(shape: Shape) -> u32 {
+    shape.warps / (2 * shape.group_warps)
+}
+
+/// Starts to copy a step's samples, those of the warp's part of the runs.
 ///
 /// # Safety
 ///
-/// One warp of each group makes this call, all of its lanes, and nobody uses the stage; step and plan were written before the last barrier; the
-/// samples are as the parameters say.
+/// One warp of every other group makes this call, all of its lanes, and nobody uses the stage; step and plan were written before the
+/// last barrier; the samples are as the parameters say.
 #[inline(always)]
 pub(super) unsafe fn fill(p: &DasWindow<Complex<F16>>, number: u32, shape: Shape) {
     let Place { lane, warp } = Place::here();
     let columns = columns(shape);
-    let (group, runs) = (
-        warp / shape.group_warps,
-        CHANNELS * columns * shape.group_warps / shape.warps,
-    );
-    let run = group * runs + lane % runs;
+    let runs = CHANNELS * columns / copying_warps(shape);
+    let run = warp / (2 * shape.group_warps) * runs + lane % runs;
     // SAFETY: the caller's promise; a run lies within the channel's samples of the column.
     unsafe {
         let (of_warp, memory) = (Memory::of(shape, warp), GroupMemory::of(shape, warp));
@@ -56,7 +58,8 @@ pub(super) unsafe fn fill(p: &DasWindow<Complex<F16>>, number: u32, shape: Shape
             let transmit = of_warp.round.load(0)[1];
             let channel_of_all = u64::from(transmit) * u64::from(p.geometry.n_channels) + u64::from(channel);
             let column_of_all = channel_of_all * u64::from(p.n_vectors) + u64::from(column);
-            let of_column = samples_of_column(p.geometry.n_samples.cast_unsigned());
+            // Not kept from step to step: registers are scarce.
+            let of_column = samples_of_column(thread::opaque(p.geometry.n_samples.cast_unsigned()));
             let from = (column_of_all * u64::from(of_column) + u64::from(first)) * u64::from(OF_SAMPLE);
             let to = (number % 2 * CHANNELS * columns + run) * shape.rows * OF_SAMPLE;
             bulk::start(
@@ -82,9 +85,8 @@ pub(super) unsafe fn begin(p: &DasWindow<Complex<F16>>, shape: Shape) {
     unsafe {
         let (of_block, memory) = (Memory::of(shape, warp), GroupMemory::of(shape, warp));
         if thread::thread_idx_x() == 0 {
-            let groups = shape.warps / shape.group_warps;
-            bulk::begin(memory.barriers, 0, groups);
-            bulk::begin(memory.barriers, 1, groups);
+            bulk::begin(memory.barriers, 0, copying_warps(shape));
+            bulk::begin(memory.barriers, 1, copying_warps(shape));
         }
         let mut column = warp;
         while column < 2 * CHANNELS * columns {

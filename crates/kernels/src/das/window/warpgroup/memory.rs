@@ -62,7 +62,7 @@ pub(super) const IS_ODD: u32 = 2;
 /// The first and the last sample that are needed of a channel; of none the last comes before the first.
 pub(super) type Reach = [u32; 2];
 
-/// A window's left operand: the first sample's number in single precision, and where its channel's weights are.
+/// A window's left operand: where its channel's weights are, and the first sample's number in single precision.
 pub(super) type Left = [u32; 2];
 
 /// A warp's view.
@@ -222,9 +222,9 @@ impl GroupMemory {
     #[inline(always)]
     pub(super) unsafe fn lefts(&self, number: u32, pair: u32) -> [Left; 2] {
         // SAFETY: the caller's promise.
-        let [mark, place, mark_of_second, place_of_second] =
+        let [place, mark, place_of_second, mark_of_second] =
             unsafe { self.lists.load(number % KEPT * LIST_VECTORS + 1 + pair) };
-        [[mark, place], [mark_of_second, place_of_second]]
+        [[place, mark], [place_of_second, mark_of_second]]
     }
 
     /// Writes a window's.

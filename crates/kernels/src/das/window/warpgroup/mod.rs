@@ -43,7 +43,7 @@ macro_rules! instances {
             /// Windows of warp groups; interpolation, voxels and batch items a warp, warps and channels a step are in the name.
             $name(p: DasWindow<Complex<F16>>),
             threads 512, blocks 1,
-            resources Resources { registers: $registers, barriers: 7, warp_operations: $warp_operations, matrix_operations: 4 },
+            resources Resources { registers: $registers, barriers: 7, warp_operations: $warp_operations, matrix_operations: 2 },
             {
                 // SAFETY: the launching side's promise.
                 unsafe { das_window::<$reading, $tiles>(p, shape(8 * $tiles)) }
@@ -64,8 +64,6 @@ macro_rules! instances {
 }
 
 instances! {
-    das_window_cf16_linear_8x128_16_8_group: Linear, 16 tiles, 128, 38;
-    das_window_cf16_nearest_8x128_16_8_group: Nearest, 16 tiles, 128, 37;
-    das_window_cf16_linear_8x64_16_8_group: Linear, 8 tiles, 128, 38;
-    das_window_cf16_nearest_8x64_16_8_group: Nearest, 8 tiles, 128, 37;
+    das_window_cf16_linear_8x128_16_8_group: Linear, 16 tiles, 128, 36;
+    das_window_cf16_nearest_8x128_16_8_group: Nearest, 16 tiles, 128, 36;
 }

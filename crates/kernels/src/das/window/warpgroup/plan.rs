@@ -1,6 +1,7 @@
 //! What is known of steps before their samples are copied: which samples block and group need of each channel, for as many channels as a
 //! warp has lanes, and the pairs of a step's windows.
 
+use super::super::super::geometry::Geometry;
 use super::super::super::permute_columns::{COLUMN_ITEMS, PARTS};
 use super::super::DasWindow;
 use super::super::memory::{Memory, Place};
@@ -11,8 +12,8 @@ use super::super::shape::{Shape, WARP};
 use super::super::state::Task;
 use super::memory::{CHANNELS, GroupMemory, IS_ODD, IS_THERE, MOST_WINDOWS, Reach, Step, WINDOW, parity};
 use cuda_std::half::F16;
-use cuda_std::warp;
 use cuda_std::warpgroup::Rows;
+use cuda_std::{thread, warp};
 use num_complex::Complex;
 
 /// A sample that is far from every delay.
@@ -44,7 +45,7 @@ fn after([first_channel, chunk, flags, _]: Step, has_more: bool, end: u32) -> St
 /// Whether the channels behind a step's are to be planned while it is listed.
 #[inline(always)]
 pub(super) fn is_last_planned([first_channel, chunk, flags, _]: Step, [first, end]: [u32; 2]) -> bool {
-    let is_last = (first_channel - first) % WARP == WARP - CHANNELS;
+    let is_last = first_channel.wrapping_sub(first) % WARP == WARP - CHANNELS;
     flags & IS_THERE != 0 && chunk == 0 && is_last && first_channel + CHANNELS < end
 }
 
@@ -62,9 +63,14 @@ pub(super) unsafe fn plan<R: Reading>(p: &DasWindow<Complex<F16>>, first_channel
         let (of_warp, memory) = (Memory::of(shape, warp), GroupMemory::of(shape, warp));
         let [first_of_all, end] = Task::of(&of_warp).channels;
         let channel = first_channel + lane;
+        // Nothing that is computed from it is kept where registers are scarcest.
+        let geometry = Geometry {
+            n_samples: thread::opaque(p.geometry.n_samples.cast_unsigned()).cast_signed(),
+            ..p.geometry
+        };
         let reach = |bounds: u32| {
             rows(
-                &p.geometry,
+                &geometry,
                 [of_warp.bounds.load(bounds), of_warp.bounds.load(bounds + 1)],
                 channel.min(end - 1),
                 channel < end,
@@ -160,13 +166,13 @@ pub(super) unsafe fn list(number: u32, shape: Shape, is_first: bool) {
         }
         if is_listed {
             let is_second = index % 2 == 1;
-            memory.store_left(number, index, [mark, place]);
+            memory.store_left(number, index, [place, mark]);
             if is_second {
                 let right = Rows::new(begins_of_first, begins.wrapping_sub(begins_of_first), of_column);
                 memory.store_right(number, index / 2, right, 1 << channel | 1 << (company / MOST_WINDOWS));
             } else if index + 1 == total {
                 // The odd one out has itself for company, with weights of 0.
-                memory.store_left(number, index + 1, [NOWHERE, place]);
+                memory.store_left(number, index + 1, [place, NOWHERE]);
                 memory.store_right(number, index / 2, Rows::new(begins, 0, of_column), 1 << channel);
             }
         }

@@ -18,56 +18,101 @@ pub(super) const VOXELS: u32 = 8;
 /// Channels that a warp weighs at once.
 const PER_PASS: u32 = WARP / VOXELS;
 
-/// Finds what is kept of a step's channels, if there is such a step and its channels are new.
+/// A part of a group's weights: those of a warp's voxels for one half of a step's channels.
+#[derive(Clone, Copy)]
+pub(super) struct Pass {
+    pub(super) warp: u32,
+    pub(super) half: u32,
+}
+
+/// Whether a step's channels are to be weighed: there is such a step, and they are new.
+#[inline(always)]
+pub(super) const fn is_weighed([_, chunk, flags, _]: Step) -> bool {
+    flags & IS_THERE != 0 && chunk == 0
+}
+
+/// Finds what is kept of a step's channels where all elements hear alike, some passes at once.
 ///
 /// # Safety
 ///
-/// All 32 lanes of the warp make this call; the arrays hold the channels; step and voxels were written before the last barrier, behind
-/// the last use of the places.
+/// All 32 lanes of the warp make this call; the arrays hold the channels; step and voxels were written before the block's last barrier,
+/// behind the last use of the places; nobody else has the passes.
 #[inline(always)]
-pub(super) unsafe fn weigh<R: Reading>(geometry: &Geometry<f32>, [first, chunk, flags, _]: Step, shape: Shape) {
-    const { assert!(CHANNELS == 2 * PER_PASS) };
-    if flags & IS_THERE == 0 || chunk > 0 {
-        return;
-    }
-    let Place { lane, warp } = Place::here();
-    // SAFETY: the channels are the elements'; each lane has its places.
+pub(super) unsafe fn weigh<R: Reading, const PASSES: usize>(
+    geometry: &Geometry<f32>,
+    step: Step,
+    passes: [Pass; PASSES],
+    shape: Shape,
+) {
+    let open = Geometry {
+        is_directive: 0,
+        ..*geometry
+    };
+    let mut words = [[0; 4]; PASSES];
+    // SAFETY: the caller's promise. Without branches between them all are found at once.
     unsafe {
-        let of_warp = Memory::of(shape, warp);
-        let memory = GroupMemory::of(shape, warp);
-        let last = Task::of(&of_warp).channels[1] - 1;
-        let (voxel, channel) = (lane % VOXELS, first + lane / VOXELS);
-        let voxel = [of_warp.voxels.load(voxel), of_warp.voxels.load(VOXELS + voxel)];
-        let place = parity(flags) * shape.weight_plane() + lane;
-        let weigh = |geometry: &Geometry<f32>, pass: u32| {
-            let channel = (channel + pass * PER_PASS).min(last);
-            weigh_channel::<Complex<F16>, R>(geometry, voxel, channel, (&of_warp, shape), 0)
-        };
-        let store = |pass: u32, words: Words| memory.weighted.store(place + pass * WARP, kept(words));
-        let mut heard = u32::MAX;
-        if geometry.is_directive == 0 {
-            let open = Geometry {
-                is_directive: 0,
-                ..*geometry
-            };
-            // Without branches between them both are found at once.
-            let words = [weigh(&open, 0), weigh(&open, 1)];
-            store(0, words[0]);
-            store(1, words[1]);
-        } else {
-            heard = 0;
-            let mut pass = 0;
-            while pass < 2 {
-                let words = weigh(geometry, pass);
-                store(pass, words);
-                heard |= heard_in_pass(words, VOXELS) << (pass * PER_PASS);
-                pass += 1;
-            }
+        cuda_std::unroll!(PASS in [0, 1] { if PASS < PASSES {
+            words[PASS] = kept(weigh_pass::<R>(&open, step, passes[PASS], shape));
+        } });
+        cuda_std::unroll!(PASS in [0, 1] { if PASS < PASSES {
+            store(step, passes[PASS], shape, words[PASS]);
+        } });
+    }
+}
+
+/// Finds what is kept of a step's channels for the warp's own voxels, and which of them these hear.
+///
+/// # Safety
+///
+/// As [`weigh`].
+#[inline(always)]
+pub(super) unsafe fn weigh_heard<R: Reading>(geometry: &Geometry<f32>, step: Step, shape: Shape) {
+    let Place { lane, warp } = Place::here();
+    let (mut heard, mut half) = (0, 0);
+    // SAFETY: the caller's promise.
+    unsafe {
+        while half < CHANNELS / PER_PASS {
+            let pass = Pass { warp, half };
+            let words = weigh_pass::<R>(geometry, step, pass, shape);
+            store(step, pass, shape, kept(words));
+            heard |= heard_in_pass(words, VOXELS) << (half * PER_PASS);
+            half += 1;
         }
         if lane == 0 {
-            memory.store_heard(flags, warp, heard);
+            GroupMemory::of(shape, warp).store_heard(step[2], warp, heard);
         }
     }
+}
+
+/// What is kept of a lane's voxel and channel.
+///
+/// # Safety
+///
+/// As [`weigh`].
+#[inline(always)]
+unsafe fn weigh_pass<R: Reading>(geometry: &Geometry<f32>, step: Step, pass: Pass, shape: Shape) -> Words {
+    let Place { lane, .. } = Place::here();
+    // SAFETY: the channel is one of the elements'.
+    unsafe {
+        let of_warp = Memory::of(shape, pass.warp);
+        let voxel = lane % VOXELS;
+        let voxel = [of_warp.voxels.load(voxel), of_warp.voxels.load(VOXELS + voxel)];
+        let channel = step[0] + pass.half * PER_PASS + lane / VOXELS;
+        let last = Task::of(&of_warp).channels[1] - 1;
+        weigh_channel::<Complex<F16>, R>(geometry, voxel, channel.min(last), (&of_warp, shape), 0)
+    }
+}
+
+/// Writes it.
+///
+/// # Safety
+///
+/// As [`weigh`].
+#[inline(always)]
+unsafe fn store([_, _, flags, _]: Step, pass: Pass, shape: Shape, kept: [u32; 4]) {
+    let place = parity(flags) * shape.weight_plane() + pass.half * WARP + Place::here().lane;
+    // SAFETY: a place is one lane's.
+    unsafe { GroupMemory::of(shape, pass.warp).weighted.store(place, kept) };
 }
 
 /// The delay, and the weight as the rows of a left operand have it: of real and imaginary sample, for the real sum, then for the
