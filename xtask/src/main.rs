@@ -29,7 +29,7 @@ mod flags {
             }
             /// The whole gate: format, lints, documentation, PTX, all tests, a program that depends on the library.
             cmd test {
-                /// One part alone: format, lints, docs, ptx, tests, emulator, dependency.
+                /// One part alone: format, lints, docs, ptx, tests, dependency; or of the tests emulator.
                 optional --only part: String
             }
             /// Compiles the kernels to PTX, and writes what they take into benches/results/kernel-resources.json.

@@ -2,15 +2,19 @@
 //!
 //! Writes `crates/warpbeam/ptx` and `benches/results/kernel-resources.json`; with `--check` it writes nothing.
 
-use crate::{resources, workspace};
+use crate::resources::{self, Assembled};
+use crate::workspace;
 use anyhow::{Context, bail, ensure};
 use cuda_builder::{
     Arch, CudaBuilder, CudaTools, KernelInstructions, KernelResources, LaunchBounds, instruction_counts,
 };
 use cuda_std::KernelInfo;
 use kernels::{FAMILIES, FAMILIES_FROM_SM_80, FAMILIES_OF_SM_90A};
+use std::fmt::Write;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::PathBuf;
+use std::thread;
 
 /// The architectures that the library carries PTX for.
 const ARCHITECTURES: [Arch; 3] = [Arch::Sm70, Arch::Sm80, Arch::Sm90a];
@@ -20,38 +24,83 @@ pub(crate) fn run(check: bool, sass: Option<&str>) -> anyhow::Result<()> {
     if let Some(kernel) = sass {
         return print_sass(kernel);
     }
-    for arch in ARCHITECTURES {
-        let path = path(arch);
-        if check {
-            let freshness = builder(arch).check(&path)?;
-            println!("{}: {freshness}", path.display());
-            ensure!(
-                freshness.is_accepted(),
-                "{} is stale; run `cargo xtask ptx`",
-                path.display()
-            );
-        } else {
-            let ptx = builder(arch).copy_to(&path).build()?;
-            print!("{}", ptx.diagnostics());
-            println!("wrote {} ({} bytes)", path.display(), ptx.text().len());
-        }
-        check_resources(arch)?;
+    let tools = CudaTools::find(workspace::target());
+    if let Err(missing) = &tools {
+        println!("registers, spills and stack are not checked: {missing}");
     }
-    match CudaTools::find(workspace::target()) {
-        Ok(tools) => {
-            let ptx = |arch| fs::read_to_string(path(arch)).with_context(|| path(arch).display().to_string());
-            let kernels: Vec<_> = ARCHITECTURES.into_iter().flat_map(kernels_of).copied().collect();
-            if check {
-                resources::check(&tools, ptx, &kernels)
-            } else {
-                resources::write(&tools, ptx, &kernels)
-            }
-        }
-        Err(missing) => {
-            println!("benches/results/kernel-resources.json was left as it is: {missing}");
-            Ok(())
+    let tools = tools.ok();
+    let assembled = of_all(ARCHITECTURES, |arch| {
+        let mut report = String::new();
+        let assembled = architecture(arch, check, tools.as_ref(), &mut report);
+        // In one piece: others write, too.
+        print!("{report}");
+        assembled.with_context(|| arch.to_string())
+    })?;
+    let Some(tools) = tools else {
+        println!("benches/results/kernel-resources.json was left as it is");
+        return Ok(());
+    };
+    let kernels: Vec<_> = ARCHITECTURES.into_iter().flat_map(kernels_of).copied().collect();
+    let text = resources::text(&tools, assembled.iter().flatten(), &kernels)?;
+    if check {
+        resources::check(&tools, &text)
+    } else {
+        resources::write(&text)
+    }
+}
+
+/// Works on every item side by side, all of them at once: two processors are done with three compilations sooner than with two
+/// and then one. The results in the order of the items, or everything that failed.
+fn of_all<I: Copy + Send, T: Send, const N: usize>(
+    items: [I; N],
+    work: impl Fn(I) -> anyhow::Result<T> + Sync,
+) -> anyhow::Result<Vec<T>> {
+    let work = &work;
+    let results = thread::scope(|scope| {
+        let threads = items.map(|item| scope.spawn(move || work(item)));
+        threads.map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)))
+    });
+    let mut done = Vec::new();
+    let mut errors = Vec::new();
+    for result in results {
+        match result {
+            Ok(value) => done.push(value),
+            Err(error) => errors.push(format!("{error:#}")),
         }
     }
+    ensure!(errors.is_empty(), "{}", errors.join("\n"));
+    Ok(done)
+}
+
+/// Compiles or checks one architecture; what is to be told goes to `report`, also where there is an error.
+fn architecture(
+    arch: Arch,
+    check: bool,
+    tools: Option<&CudaTools>,
+    report: &mut String,
+) -> anyhow::Result<Vec<Assembled>> {
+    let path = path(arch);
+    if check {
+        let freshness = builder(arch).check(&path)?;
+        writeln!(report, "{}: {freshness}", path.display())?;
+        ensure!(
+            freshness.is_accepted(),
+            "{} is stale; run `cargo xtask ptx`",
+            path.display()
+        );
+    } else {
+        let ptx = builder(arch).copy_to(&path).build()?;
+        report.push_str(ptx.diagnostics());
+        writeln!(report, "wrote {} ({} bytes)", path.display(), ptx.text().len())?;
+    }
+    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
+    let assembled = match tools {
+        Some(tools) => resources::assemble(tools, arch, &text)?,
+        None => Vec::new(),
+    };
+    let count = check_resources(arch, &text, &assembled)?;
+    writeln!(report, "{count} kernels are within their resources ({arch:?})")?;
+    Ok(assembled)
 }
 
 fn path(arch: Arch) -> PathBuf {
@@ -78,22 +127,15 @@ fn builder(arch: Arch) -> CudaBuilder {
         .launch_bounds(bounds)
 }
 
-/// Holds every kernel against the numbers written beside it.
-fn check_resources(arch: Arch) -> anyhow::Result<()> {
-    let path = path(arch);
-    let text = fs::read_to_string(&path).with_context(|| format!("cannot read {}", path.display()))?;
-    let instructions = instruction_counts(&text)?;
-    let resources = match CudaTools::find(workspace::target()) {
-        Ok(tools) => tools.resources(&text, arch)?,
-        Err(missing) => {
-            println!("registers, spills and stack were not checked: {missing}");
-            Vec::new()
-        }
-    };
+/// Holds every kernel of PTX against the numbers written beside it; how many there are.
+fn check_resources(arch: Arch, text: &str, assembled: &[Assembled]) -> anyhow::Result<usize> {
+    let instructions = instruction_counts(text)?;
+    let resources = assembled.iter().find(|assembled| assembled.compiled_for == arch);
+    let resources = resources.map_or(&[][..], |assembled| &assembled.kernels);
     let mut faults = Vec::new();
     for kernel in kernels_of(arch) {
         let Some(counted) = instructions.iter().find(|counted| counted.name == kernel.name) else {
-            faults.push(format!("{} is not in {}", kernel.name, path.display()));
+            faults.push(format!("{} is not in the PTX", kernel.name));
             continue;
         };
         let used = resources.iter().find(|used| used.name == kernel.name);
@@ -105,13 +147,12 @@ fn check_resources(arch: Arch) -> anyhow::Result<()> {
     }
     if !faults.is_empty() {
         bail!(
-            "{} kernels' numbers differ from those beside them ({arch:?}):\n{}",
+            "{} numbers of kernels differ from those beside them:\n{}",
             faults.len(),
             faults.join("\n")
         );
     }
-    println!("{} kernels are within their resources ({arch:?})", instructions.len());
-    Ok(())
+    Ok(instructions.len())
 }
 
 /// What is wrong with a kernel's numbers.
@@ -160,4 +201,33 @@ fn print_sass(kernel: &str) -> anyhow::Result<()> {
     });
     println!("{}", &body[..end]);
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::Barrier;
+
+    /// Each waits for the others, so that it never ends if they come one after the other.
+    #[test]
+    fn all_are_worked_on_at_once_and_answer_in_order() {
+        let all_are_here = Barrier::new(3);
+        let doubled = of_all([1, 2, 3], |item| {
+            all_are_here.wait();
+            Ok(2 * item)
+        });
+        assert_eq!(doubled.unwrap(), [2, 4, 6]);
+    }
+
+    #[test]
+    fn every_error_is_told() {
+        let error = of_all(["sm_70", "sm_80", "sm_90a"], |arch| match arch {
+            "sm_80" => Ok(()),
+            arch => Err(anyhow::anyhow!("41 registers, 40 stated").context(arch)),
+        });
+        assert_eq!(
+            error.unwrap_err().to_string(),
+            "sm_70: 41 registers, 40 stated\nsm_90a: 41 registers, 40 stated"
+        );
+    }
 }

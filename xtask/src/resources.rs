@@ -16,17 +16,33 @@ const COMPILED: [[Arch; 2]; 4] = [
     [Arch::Sm90a, Arch::Sm90a],
 ];
 
+/// What kernels take where PTX is compiled for an architecture.
+pub(crate) struct Assembled {
+    ptx: Arch,
+    pub(crate) compiled_for: Arch,
+    pub(crate) kernels: Vec<KernelResources>,
+}
+
+/// Compiles PTX for everything that it is used on.
+pub(crate) fn assemble(tools: &CudaTools, ptx: Arch, text: &str) -> anyhow::Result<Vec<Assembled>> {
+    let used_on = COMPILED.into_iter().filter(|[of, _]| *of == ptx);
+    used_on
+        .map(|[_, compiled_for]| {
+            Ok(Assembled {
+                ptx,
+                compiled_for,
+                kernels: tools.resources(text, compiled_for)?,
+            })
+        })
+        .collect()
+}
+
 fn path() -> PathBuf {
     workspace::root().join("benches/results/kernel-resources.json")
 }
 
 /// Writes the file.
-pub(crate) fn write(
-    tools: &CudaTools,
-    ptx: impl Fn(Arch) -> anyhow::Result<String>,
-    kernels: &[KernelInfo],
-) -> anyhow::Result<()> {
-    let text = text(tools, ptx, kernels)?;
+pub(crate) fn write(text: &str) -> anyhow::Result<()> {
     fs::write(path(), text)?;
     println!(
         "wrote {}; `cargo xtask report` puts it into BENCHMARKS.md",
@@ -36,11 +52,7 @@ pub(crate) fn write(
 }
 
 /// Refuses a file that does not belong to the PTX; another `ptxas` than the file's may give other numbers.
-pub(crate) fn check(
-    tools: &CudaTools,
-    ptx: impl Fn(Arch) -> anyhow::Result<String>,
-    kernels: &[KernelInfo],
-) -> anyhow::Result<()> {
+pub(crate) fn check(tools: &CudaTools, text: &str) -> anyhow::Result<()> {
     let found = fs::read_to_string(path()).with_context(|| path().display().to_string())?;
     let stated: Value = serde_json::from_str(&found).with_context(|| path().display().to_string())?;
     if stated["ptxas"] != tools.version() {
@@ -53,7 +65,7 @@ pub(crate) fn check(
         return Ok(());
     }
     ensure!(
-        found == text(tools, ptx, kernels)?,
+        found == text,
         "{} does not belong to the PTX; run `cargo xtask ptx`, then `cargo xtask report`",
         path().display()
     );
@@ -61,14 +73,19 @@ pub(crate) fn check(
     Ok(())
 }
 
-fn text(
+/// The file's text.
+pub(crate) fn text<'a>(
     tools: &CudaTools,
-    ptx: impl Fn(Arch) -> anyhow::Result<String>,
+    assembled: impl IntoIterator<Item = &'a Assembled>,
     kernels: &[KernelInfo],
 ) -> anyhow::Result<String> {
     let mut architectures = Vec::new();
-    for [of, compiled_for] in COMPILED {
-        let resources = tools.resources(&ptx(of)?, compiled_for)?;
+    for Assembled {
+        ptx,
+        compiled_for,
+        kernels: resources,
+    } in assembled
+    {
         let kernel = |used: &KernelResources| {
             let info = kernels.iter().find(|info| info.name == used.name);
             let info = info.with_context(|| format!("{} is no kernel of this project", used.name))?;
@@ -84,7 +101,7 @@ fn text(
         };
         let of_project = resources.iter().map(kernel).collect::<anyhow::Result<Vec<_>>>()?;
         architectures.push(json!({
-            "ptx": of.name(),
+            "ptx": ptx.name(),
             "compiled_for": compiled_for.ptxas_name(),
             "kernels": of_project,
         }));

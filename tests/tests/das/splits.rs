@@ -8,7 +8,7 @@ use integration_tests::run::{algorithms, run};
 use integration_tests::sample::{Precision, TestSample};
 use ndarray::{Array4, ArrayD, Axis, concatenate};
 use num_complex::{Complex, Complex64};
-use warpbeam::{Algorithm, Backend, ChannelLayout, DasGeometry, DasOptions, DasPlan, Interpolation};
+use warpbeam::{Algorithm, Backend, ChannelLayout, DasGeometry, DasOptions, DasPlan, Error, Interpolation, SumOver};
 
 fn case<T: TestSample>() -> Case {
     let phase_per_sample = if T::IS_COMPLEX { 1.1 } else { 0.0 };
@@ -176,6 +176,62 @@ fn memory_limits<T: TestSample>(backend: &Backend) {
     }
 }
 
+/// With every algorithm, on grids and free points, however little memory there is: geometry that stays on the device and that is
+/// brought there, parts of the batch and parts of the voxels.
+fn voxel_memory_limits<T: TestSample>(backend: &Backend) {
+    let mut rng = rng();
+    for (grid, sum_over) in [
+        (vec![31, 33], SumOver::ChannelsAndTransmits),
+        (vec![9, 11, 10], SumOver::Transmits),
+        (vec![1000], SumOver::Transmits),
+    ] {
+        // Little data, many results: these are what is cut.
+        let mut case = Case {
+            batch: 9,
+            channels: 5,
+            transmits: 2,
+            samples: 40,
+            grid,
+            ..case::<T>()
+        };
+        case.options.sum_over = sum_over;
+        let (geometry, _) = case.geometry(&mut rng, T::PRECISION);
+        let data = case.data::<T>(&mut rng);
+        for algorithm in algorithms::<T>(backend, Interpolation::Linear) {
+            let options = DasOptions {
+                algorithm,
+                ..case.options.clone()
+            };
+            let plan = DasPlan::<T>::new(backend, &geometry, &options).unwrap();
+            let image = plan.run(data.view()).unwrap();
+            let memory = plan.memory(case.batch, case.samples).unwrap();
+            let everything = memory.geometry_bytes + memory.data_bytes + memory.copy_bytes + memory.output_bytes;
+            let mut runs = 0;
+            for limit in (1..=12).map(|part| part * everything / 12) {
+                let options = DasOptions {
+                    memory_limit_bytes: Some(limit),
+                    ..options.clone()
+                };
+                let plan = DasPlan::<T>::new(backend, &geometry, &options).unwrap();
+                match plan.run(data.view()) {
+                    Ok(limited) => {
+                        runs += 1;
+                        let what = format!(
+                            "{} {algorithm:?} {:?} {limit} of {everything} bytes",
+                            T::NAME,
+                            case.grid
+                        );
+                        assert_same_bits(&what, &limited, &image);
+                    }
+                    Err(Error::OutOfMemory { .. }) => {}
+                    Err(error) => panic!("{error}"),
+                }
+            }
+            assert!(runs >= 6, "{runs} runs with {algorithm:?} had room");
+        }
+    }
+}
+
 /// Sums over parts of the transmits add up to 1e-6.
 fn transmit_chunks<T: TestSample>(backend: &Backend) {
     let mut rng = rng();
@@ -291,6 +347,7 @@ integration_tests::on_every_backend_and_type! {
     voxel_chunks;
     batch_chunks;
     memory_limits;
+    voxel_memory_limits;
     transmit_chunks;
     channel_order;
     linearity;

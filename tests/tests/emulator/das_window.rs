@@ -245,6 +245,8 @@ struct Problem<S: Stored> {
     /// `(batch, channel, transmit, sample)`.
     data: Vec<S::Data>,
     former: Vec<Complex64>,
+    /// The voxels by their places; empty for their own order.
+    order: Vec<u32>,
 }
 
 impl<S: Stored> Problem<S> {
@@ -297,6 +299,32 @@ impl<S: Stored> Problem<S> {
             former: (0..case.batch * case.voxels)
                 .map(|_| Complex64::new(between(rng, -1.0, 1.0), between(rng, -1.0, 1.0)))
                 .collect(),
+            order: Vec::new(),
+        }
+    }
+
+    /// The voxels of a list alone, in its order.
+    fn select(&self, list: &[u32]) -> Self {
+        fn columns<E: Copy>(planes: &[E], n_voxels: usize, list: &[u32]) -> Vec<E> {
+            let planes = planes.chunks(n_voxels);
+            planes
+                .flat_map(|plane| list.iter().map(|voxel| plane[*voxel as usize]))
+                .collect()
+        }
+        let n_voxels = self.case.voxels;
+        Self {
+            case: Case {
+                voxels: list.len(),
+                ..self.case.clone()
+            },
+            elements: self.elements.clone(),
+            voxels: columns(&self.voxels, n_voxels, list),
+            entries: columns(&self.entries, n_voxels, list),
+            phases: self.phases.clone(),
+            radians_per_sample: self.radians_per_sample,
+            data: self.data.clone(),
+            former: columns(&self.former, n_voxels, list),
+            order: Vec::new(),
         }
     }
 
@@ -456,6 +484,7 @@ impl<S: Stored> Problem<S> {
         let weights = Buffer::new(&self.entries.iter().map(|entry| entry.1).collect::<Vec<_>>());
         let transmits_of_entries = Buffer::new(&self.entries.iter().map(|entry| entry.2).collect::<Vec<_>>());
         let phases = Buffer::new(&self.phases);
+        let order = Buffer::new(&self.order);
         let result = Result::new(self, S::exponent());
         let parameters = DasWindow::<S> {
             samples: samples.global(),
@@ -467,8 +496,8 @@ impl<S: Stored> Problem<S> {
                 weights: weights.global(),
                 transmits: or_empty(case.entries > 0, &transmits_of_entries),
                 phases: phases.global(),
-                order: Global::empty(),
-                is_ordered: 0,
+                order: or_empty(!self.order.is_empty(), &order),
+                is_ordered: u32::from(!self.order.is_empty()),
                 voxel_pitch: case.voxels as u64,
                 first_voxel: 0,
                 n_voxels: case.voxels as u64,
@@ -981,4 +1010,49 @@ fn what_is_not_finite_stays_in_its_batch_item() {
     spoiled::<F16>(&mut rng);
     spoiled::<Split<Complex<F16>>>(&mut rng);
     spoiled::<Split<F16>>(&mut rng);
+}
+
+/// Blocks of an order alone, their voxels one after the other, give the bits that all voxels in that order give.
+fn blocks_alone<S: Stored>(interpolation: Interpolation, taps: Taps, rng: &mut fastrand::Rng)
+where
+    S::Value: PartialEq + std::fmt::Debug,
+{
+    for Instance { kernel, shape, .. } in S::instances().into_iter().filter(|instance| instance.taps == taps) {
+        let block = shape.voxels() as usize;
+        let case = Case {
+            voxels: 2 * block + 43,
+            channels: 9,
+            spread: 6.0,
+            interpolation,
+            ..Case::default()
+        };
+        let mut whole = Problem::<S>::new(&case, rng);
+        // Neighbours stay together, as they do in the library's orders.
+        let mut order: Vec<u32> = (0..case.voxels as u32).collect();
+        order.chunks_mut(40).for_each(|some| rng.shuffle(some));
+        order.reverse();
+        whole.order.clone_from(&order);
+        let expected = whole.run(&kernel, shape, rng.u64(..));
+        for list in order.chunks(block) {
+            let sums = whole.select(list).run(&kernel, shape, rng.u64(..));
+            for (item, sums) in sums.chunks(list.len()).enumerate() {
+                for (voxel, sum) in list.iter().zip(sums) {
+                    let expected = &expected[item * case.voxels + *voxel as usize];
+                    assert_eq!(sum, expected, "{}, item {item}, voxel {voxel}", kernel.info.name);
+                }
+            }
+        }
+    }
+}
+
+/// A run may be cut along the voxels.
+#[test]
+fn blocks_of_an_order_stand_alone() {
+    let mut rng = rng();
+    for (interpolation, taps) in [(Interpolation::Linear, Taps::Two), (Interpolation::Cubic, Taps::Any)] {
+        blocks_alone::<Complex<F16>>(interpolation, taps, &mut rng);
+        blocks_alone::<F16>(interpolation, taps, &mut rng);
+        blocks_alone::<Split<Complex<F16>>>(interpolation, taps, &mut rng);
+        blocks_alone::<Split<F16>>(interpolation, taps, &mut rng);
+    }
 }

@@ -1,8 +1,8 @@
-//! A stable sort of keys: where each key's number goes, eight bits of the keys a pass, from the lowest on.
+//! A stable sort of 64-bit keys: where each key's number goes, eight bits of the keys a pass, from the lowest on.
 //!
-//! | launch of a pass | `sort_count_*` | `sort_scan` | `sort_scatter_*` |
+//! | launch of a pass | `sort_count` | `sort_scan` | `sort_scatter` |
 //! |---|---|---|---|
-//! | block | [`THREADS`] threads: [`TILE`] keys | [`THREADS`] threads: a digit's counts in all tiles | as `sort_count_*` |
+//! | block | [`THREADS`] threads: [`TILE`] keys | [`THREADS`] threads: a digit's counts in all tiles | as `sort_count` |
 //! | grid | x: tiles | x: [`DIGITS`] | x: tiles |
 //! | shared memory | [`COUNT_BYTES`] | [`SCAN_BYTES`] | [`SCATTER_BYTES`] |
 //! | barriers | two | two every [`THREADS`] tiles | four |
@@ -15,7 +15,7 @@
 mod scan;
 mod scatter;
 
-use cuda_std::{Element, Global, GlobalMut, Parameters, Resources, Shared, atomic, thread};
+use cuda_std::{Global, GlobalMut, Parameters, Resources, Shared, atomic, thread};
 
 /// Threads of a block.
 pub const THREADS: u32 = 256;
@@ -46,32 +46,18 @@ pub const SCAN_BYTES: u32 = WARPS * 4;
 /// Shared memory of a block that scatters: a number a warp and digit, and a number a warp.
 pub const SCATTER_BYTES: u32 = WARPS * DIGITS * 4 + SCAN_BYTES;
 
-/// A key: `u32` or `u64`.
-pub trait Key: Element {
-    /// The digit from bit `shift` on.
-    fn digit(self, shift: u32) -> u32;
+/// A key's digit from bit `shift` on.
+#[inline(always)]
+fn digit(key: u64, shift: u32) -> u32 {
+    (key >> shift) as u32 & (DIGITS - 1)
 }
 
-impl Key for u32 {
-    #[inline(always)]
-    fn digit(self, shift: u32) -> u32 {
-        self >> shift & (DIGITS - 1)
-    }
-}
-
-impl Key for u64 {
-    #[inline(always)]
-    fn digit(self, shift: u32) -> u32 {
-        (self >> shift) as u32 & (DIGITS - 1)
-    }
-}
-
-/// The parameters of `sort_count_*`.
+/// The parameters of `sort_count`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Count<K> {
+pub struct Count {
     /// The keys.
-    pub keys: Global<K>,
+    pub keys: Global<u64>,
     /// `(digit, tile)`.
     pub counts: GlobalMut<u32>,
     /// How many there are.
@@ -94,12 +80,12 @@ pub struct Scan {
     pub n_tiles: u32,
 }
 
-/// The parameters of `sort_scatter_*`.
+/// The parameters of `sort_scatter`.
 #[repr(C)]
 #[derive(Clone, Copy)]
-pub struct Scatter<K> {
+pub struct Scatter {
     /// The keys.
-    pub keys: Global<K>,
+    pub keys: Global<u64>,
     /// Their numbers; on the first pass they count from 0, and nobody reads this.
     pub numbers: Global<u32>,
     /// `(digit, tile)`: keys with that digit in the tiles before.
@@ -107,7 +93,7 @@ pub struct Scatter<K> {
     /// `(digit,)`: keys with that digit.
     pub totals: Global<u32>,
     /// The keys by their digits; after the last pass nobody needs them, and nothing is written here.
-    pub sorted_keys: GlobalMut<K>,
+    pub sorted_keys: GlobalMut<u64>,
     /// Their numbers.
     pub sorted_numbers: GlobalMut<u32>,
     /// How many there are.
@@ -123,11 +109,11 @@ pub struct Scatter<K> {
 }
 
 // SAFETY: `repr(C)`, numbers and addresses only, the same on both sides.
-unsafe impl<K: Key> Parameters for Count<K> {}
+unsafe impl Parameters for Count {}
 // SAFETY: as above.
 unsafe impl Parameters for Scan {}
 // SAFETY: as above.
-unsafe impl<K: Key> Parameters for Scatter<K> {}
+unsafe impl Parameters for Scatter {}
 
 /// Counts the digits of a tile.
 ///
@@ -135,7 +121,7 @@ unsafe impl<K: Key> Parameters for Scatter<K> {}
 ///
 /// The slices hold what the counts say; a block a tile, with [`COUNT_BYTES`] of shared memory.
 #[inline(always)]
-unsafe fn count<K: Key>(p: Count<K>) {
+unsafe fn count(p: Count) {
     let thread = thread::thread_idx_x();
     let first = thread::block_idx_x() * TILE + thread;
     // SAFETY: the launch gives that much; a digit is a thread's until the barrier, and then only atomic operations touch it
@@ -148,7 +134,7 @@ unsafe fn count<K: Key>(p: Count<K>) {
         cuda_std::unroll!(KEY in [0, 1, 2, 3, 4, 5, 6, 7] {
             const { assert!(KEYS == 8) };
             let at = (first + THREADS * KEY as u32).min(p.n_keys - 1);
-            digits[KEY] = p.keys.load(u64::from(at)).digit(p.shift);
+            digits[KEY] = digit(p.keys.load(u64::from(at)), p.shift);
         });
         cuda_std::unroll!(KEY in [0, 1, 2, 3, 4, 5, 6, 7] {
             if first + THREADS * (KEY as u32) < p.n_keys {
@@ -161,65 +147,31 @@ unsafe fn count<K: Key>(p: Count<K>) {
     }
 }
 
-macro_rules! instances {
-    ($($type:ty: $count:ident, $scatter:ident;)*) => {
-        cuda_std::kernels! {
-            /// Sums of the counts of the tiles before.
-            sort_scan(p: Scan),
-            threads THREADS, blocks 1,
-            resources Resources { registers: 32, barriers: 2, warp_operations: 5, matrix_operations: 0 },
-            {
-                // SAFETY: the launching side's promise.
-                unsafe { scan::scan(p) }
-            }
-
-            $(
-                /// Digits of the keys of a tile.
-                $count(p: Count<$type>),
-                threads THREADS, blocks 1,
-                resources Resources { registers: 40, barriers: 2, warp_operations: 0, matrix_operations: 0 },
-                {
-                    // SAFETY: the launching side's promise.
-                    unsafe { count(p) }
-                }
-
-                /// Keys and their numbers to their places.
-                $scatter(p: Scatter<$type>),
-                threads THREADS, blocks 1,
-                resources Resources { registers: 80, barriers: 4, warp_operations: 21, matrix_operations: 0 },
-                {
-                    // SAFETY: the launching side's promise.
-                    unsafe { scatter::scatter(p) }
-                }
-            )*
-        }
-
-        cuda_std::on_host! { $(
-            impl Instance for $type {
-                fn count() -> cuda_std::Kernel<Count<Self>> {
-                    $count
-                }
-
-                fn scatter() -> cuda_std::Kernel<Scatter<Self>> {
-                    $scatter
-                }
-            }
-        )* }
-    };
-}
-
-cuda_std::on_host! {
-    /// A type of keys that there are kernels for.
-    pub trait Instance: Key {
-        /// The kernel that counts.
-        fn count() -> cuda_std::Kernel<Count<Self>>;
-
-        /// The kernel that scatters.
-        fn scatter() -> cuda_std::Kernel<Scatter<Self>>;
+cuda_std::kernels! {
+    /// Digits of the keys of a tile.
+    sort_count(p: Count),
+    threads THREADS, blocks 1,
+    resources Resources { registers: 40, barriers: 2, warp_operations: 0, matrix_operations: 0 },
+    {
+        // SAFETY: the launching side's promise.
+        unsafe { count(p) }
     }
-}
 
-instances! {
-    u32: sort_count_u32, sort_scatter_u32;
-    u64: sort_count_u64, sort_scatter_u64;
+    /// Sums of the counts of the tiles before.
+    sort_scan(p: Scan),
+    threads THREADS, blocks 1,
+    resources Resources { registers: 32, barriers: 2, warp_operations: 5, matrix_operations: 0 },
+    {
+        // SAFETY: the launching side's promise.
+        unsafe { scan::scan(p) }
+    }
+
+    /// Keys and their numbers to their places.
+    sort_scatter(p: Scatter),
+    threads THREADS, blocks 1,
+    resources Resources { registers: 80, barriers: 4, warp_operations: 21, matrix_operations: 0 },
+    {
+        // SAFETY: the launching side's promise.
+        unsafe { scatter::scatter(p) }
+    }
 }

@@ -1,6 +1,6 @@
 //! Keys of a tile to their places.
 
-use super::{DIGITS, KEYS, Key, SCAN_BYTES, SCATTER_BYTES, Scatter, TILE, WARPS, scan};
+use super::{DIGITS, KEYS, SCAN_BYTES, SCATTER_BYTES, Scatter, TILE, WARPS, digit, scan};
 use cuda_std::{Shared, atomic, thread, warp};
 
 /// Writes the keys of a tile, which is the block's, and their numbers; a warp has rows of 32 keys, one after the other.
@@ -11,7 +11,7 @@ use cuda_std::{Shared, atomic, thread, warp};
 /// [`SCATTER_BYTES`] of shared memory.
 #[inline(always)]
 #[allow(unused_assignments, reason = "after the last warp nothing comes")]
-pub(super) unsafe fn scatter<K: Key>(p: Scatter<K>) {
+pub(super) unsafe fn scatter(p: Scatter) {
     let (thread, lane) = (thread::thread_idx_x(), thread::lane());
     let warp = thread / 32;
     let tile = thread::block_idx_x();
@@ -43,7 +43,7 @@ pub(super) unsafe fn scatter<K: Key>(p: Scatter<K>) {
         let mut ranks = [0; KEYS];
         cuda_std::unroll!(ROW in [0, 1, 2, 3, 4, 5, 6, 7] {
             // What is behind the last key has a digit that there is not.
-            let digit = if number(ROW) < p.n_keys { keys[ROW].digit(p.shift) } else { DIGITS };
+            let digit = if number(ROW) < p.n_keys { digit(keys[ROW], p.shift) } else { DIGITS };
             let peers = warp::match_any(digit);
             let leader = peers.trailing_zeros();
             let mut before = 0;
@@ -55,9 +55,9 @@ pub(super) unsafe fn scatter<K: Key>(p: Scatter<K>) {
             ranks[ROW] = warp::shuffle(before, leader) + lower.count_ones();
         });
         thread::sync_threads();
-        let digit = u64::from(thread);
-        let (lower, _) = scan::of_block(p.totals.load(digit), sums);
-        let mut next = lower + p.counts.load(digit * u64::from(p.n_tiles) + u64::from(tile));
+        let own_digit = u64::from(thread);
+        let (lower, _) = scan::of_block(p.totals.load(own_digit), sums);
+        let mut next = lower + p.counts.load(own_digit * u64::from(p.n_tiles) + u64::from(tile));
         cuda_std::unroll!(WARP in [0, 1, 2, 3, 4, 5, 6, 7] {
             let at = WARP as u32 * DIGITS + thread;
             let of_warp = counts.load(at);
@@ -67,7 +67,7 @@ pub(super) unsafe fn scatter<K: Key>(p: Scatter<K>) {
         thread::sync_threads();
         cuda_std::unroll!(ROW in [0, 1, 2, 3, 4, 5, 6, 7] {
             if number(ROW) < p.n_keys {
-                let place = counts.load(warp * DIGITS + keys[ROW].digit(p.shift)) + ranks[ROW];
+                let place = counts.load(warp * DIGITS + digit(keys[ROW], p.shift)) + ranks[ROW];
                 p.sorted_numbers.store(u64::from(place), numbers[ROW]);
                 if p.is_last == 0 {
                     p.sorted_keys.store(u64::from(place), keys[ROW]);

@@ -77,7 +77,7 @@ fn along_curve_on_device<R: Instance + Element<Device = R>>(
 ) -> Result<Vec<u32>> {
     let backend = stream.backend();
     let voxels = Tensor::from_array(backend, &ArrayView1::from(planes))?;
-    let mut places = sort::keys::<u64>(backend, n_points)?;
+    let mut places = sort::keys(backend, n_points)?;
     let parameters = Places {
         voxels: voxels.global("the voxels")?,
         places: places.global_mut_as("the voxels' places")?,
@@ -90,7 +90,7 @@ fn along_curve_on_device<R: Instance + Element<Device = R>>(
         shared_bytes: 0,
     };
     cuda.launch(&R::places(), launch, parameters, stream)?;
-    let order = sort::order::<u64>(cuda, places, Curve::BITS, stream)?;
+    let order = sort::order(cuda, places, Curve::BITS, stream)?;
     Ok(order.to_array()?.into_raw_vec_and_offset().0)
 }
 

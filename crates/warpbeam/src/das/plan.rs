@@ -159,8 +159,9 @@ impl<T: Sample> DasPlan<T> {
     /// # Errors
     ///
     /// [`Error::WrongAxes`] or [`Error::ShapeMismatch`] for data of another shape, [`Error::OutOfRange`] for fewer than 2
-    /// samples a channel, [`Error::OutOfMemory`] where not even one batch item and one voxel fit or the result does not
-    /// fit on the host, and what the device reports.
+    /// samples a channel, [`Error::OutOfMemory`] where not even one batch item and one voxel fit (with
+    /// [`Algorithm::Distinct`] and [`Algorithm::Window`] a block of up to 512 voxels) or the result does not fit on the
+    /// host, and what the device reports.
     pub fn run<D: Dimension>(&self, data: ArrayView<'_, T, D>) -> Result<ArrayD<T::Sum>> {
         range!("das");
         let data = data.into_dyn();

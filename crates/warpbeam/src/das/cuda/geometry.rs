@@ -1,15 +1,18 @@
 //! A plan's geometry on the device, and the blocks of parameters that kernels get of it.
 
+use super::piece::{self, Voxels};
 use crate::Result;
 use crate::das::Sample;
 use crate::das::parts::Parts;
 use crate::das::prepared::Prepared;
-use crate::device::{Backend, Element, Tensor};
+use crate::device::{Backend, Element, Stream, Tensor};
+use crate::ops::{Indices, gather};
 use cuda_std::Global;
 use kernels::das::geometry::Geometry;
 use kernels::das::output::Output;
 use ndarray::{Array1, ArrayView1, ArrayView2, Axis, Slice};
 use std::ops::Range;
+use std::sync::Arc;
 use wavefield::aperture::Aperture;
 use wavefield::phase::TurnsPerSample;
 use wavefield::sampling::Interpolation;
@@ -54,11 +57,11 @@ impl<T: Sample> Parameters<T> {
     }
 }
 
-/// Elements, transmits and a range of voxels, on the device.
+/// Elements, transmits and some of the voxels, on the device.
 pub(super) struct DeviceGeometry<T: Sample> {
-    elements: Tensor<T::Real>,
-    normals: Tensor<T::Real>,
-    phases: Tensor<T::Real>,
+    elements: Arc<Tensor<T::Real>>,
+    normals: Arc<Tensor<T::Real>>,
+    phases: Arc<Tensor<T::Real>>,
     voxels: Tensor<T::Real>,
     offsets: Tensor<T::Real>,
     weights: Tensor<T::Real>,
@@ -68,26 +71,52 @@ pub(super) struct DeviceGeometry<T: Sample> {
 }
 
 impl<T: Sample> DeviceGeometry<T> {
-    /// The voxels `range`, and in which order they are taken: as they are, where there is none.
+    /// Some of the voxels, and in which order they are taken: as they come, where there is none.
     pub(super) fn new(
         backend: &Backend,
         prepared: &Prepared<T::Real>,
-        range: Range<usize>,
-        order: Option<Vec<u32>>,
+        voxels: &Voxels<'_>,
+        order: &[u32],
     ) -> Result<Self> {
         let pairs =
             |values: &[[T::Real; 2]]| Tensor::from_array(backend, &Array1::from_iter(values.iter().flatten().copied()));
         Ok(Self {
-            elements: pairs(&prepared.elements)?,
-            normals: pairs(&prepared.normals)?,
-            phases: Tensor::from_array(backend, &ArrayView1::from(&prepared.phases))?,
-            voxels: planes(backend, &prepared.voxels, prepared.n_voxels, &range)?,
-            offsets: planes(backend, &prepared.offsets, prepared.n_voxels, &range)?,
-            weights: planes(backend, &prepared.weights, prepared.n_voxels, &range)?,
-            transmits: planes(backend, &prepared.transmits, prepared.n_voxels, &range)?,
-            order: Tensor::from_array(backend, &Array1::from(order.unwrap_or_default()))?,
-            n_voxels: range.len(),
+            elements: Arc::new(pairs(&prepared.elements)?),
+            normals: Arc::new(pairs(&prepared.normals)?),
+            phases: Arc::new(Tensor::from_array(backend, &ArrayView1::from(&prepared.phases))?),
+            voxels: planes(backend, &prepared.voxels, prepared.n_voxels, voxels)?,
+            offsets: planes(backend, &prepared.offsets, prepared.n_voxels, voxels)?,
+            weights: planes(backend, &prepared.weights, prepared.n_voxels, voxels)?,
+            transmits: planes(backend, &prepared.transmits, prepared.n_voxels, voxels)?,
+            order: Tensor::from_array(backend, &ArrayView1::from(order))?,
+            n_voxels: voxels.len(),
         })
+    }
+
+    /// A copy of the voxels of a list, which are taken as they come there.
+    pub(super) fn of(&self, list: &[u32], stream: &Stream) -> Result<Self> {
+        let backend = stream.backend();
+        let indices = Array1::from_iter(list.iter().map(|voxel| voxel.cast_signed()));
+        let indices = Indices::new(backend, &indices, self.n_voxels)?;
+        Ok(Self {
+            elements: Arc::clone(&self.elements),
+            normals: Arc::clone(&self.normals),
+            phases: Arc::clone(&self.phases),
+            voxels: gather(&self.voxels, 1, &indices, stream)?,
+            offsets: gather(&self.offsets, 1, &indices, stream)?,
+            weights: gather(&self.weights, 1, &indices, stream)?,
+            transmits: gather(&self.transmits, 1, &indices, stream)?,
+            order: Tensor::zeros(backend, &[0])?,
+            n_voxels: list.len(),
+        })
+    }
+
+    /// The order in which voxels are taken; empty where they are taken as they come, or [`of`](Self::of) does not count them.
+    pub(super) fn order(&self) -> Result<Vec<u32>> {
+        if i32::try_from(self.n_voxels).is_err() {
+            return Ok(Vec::new());
+        }
+        Ok(self.order.to_array()?.into_raw_vec_and_offset().0)
     }
 
     /// The geometry of the voxels `range`, for recordings of `n_samples` samples.
@@ -153,13 +182,15 @@ impl<T: Sample> DeviceGeometry<T> {
     }
 }
 
-/// The columns `range` of planes of `n_voxels` numbers.
-fn planes<E: Element>(backend: &Backend, values: &[E], n_voxels: usize, range: &Range<usize>) -> Result<Tensor<E>> {
+/// Columns of planes of `n_voxels` numbers.
+fn planes<E: Element>(backend: &Backend, values: &[E], n_voxels: usize, voxels: &Voxels<'_>) -> Result<Tensor<E>> {
     let planes = values.len().checked_div(n_voxels).unwrap_or(0);
-    let view = ArrayView2::from_shape((planes, n_voxels), values);
     // The arrays were made with these lengths.
-    view.map_or_else(
-        |_| Tensor::zeros(backend, &[0, 0]),
-        |view| Tensor::from_array(backend, &view.slice_axis(Axis(1), Slice::from(range.clone()))),
-    )
+    let Ok(view) = ArrayView2::from_shape((planes, n_voxels), values) else {
+        return Tensor::zeros(backend, &[0, 0]);
+    };
+    match voxels {
+        Voxels::Range(range) => Tensor::from_array(backend, &view.slice_axis(Axis(1), Slice::from(range.clone()))),
+        Voxels::List(list) => Tensor::from_array(backend, &piece::columns(&view, list)),
+    }
 }

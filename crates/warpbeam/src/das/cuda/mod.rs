@@ -4,6 +4,7 @@ mod batch;
 mod copy;
 mod geometry;
 mod matrix;
+mod piece;
 mod tune;
 mod voxel;
 mod window;
@@ -11,6 +12,7 @@ mod window;
 use self::copy::{Layout, Workspace};
 use self::geometry::{DeviceGeometry, Parameters};
 use self::matrix::{Form, MatrixKernels};
+use self::piece::Voxels;
 use self::tune::Answers;
 use super::choice::{self, Choice, Windows};
 use super::order::{order, order_on_device};
@@ -23,8 +25,10 @@ use crate::device::{Backend, Cuda, Stream, Tensor};
 use crate::{Error, Result};
 use cuda_std::math::Real;
 use kernels::das::batch::has_kernels;
+use kernels::das::distinct::VOXELS_PER_BLOCK;
 use kernels::das::voxel::{ITEMS, Tile};
-use ndarray::{ArrayView4, ArrayViewMut3, Axis, Slice};
+use ndarray::{Array3, ArrayView4, ArrayViewMut3, Axis, Slice};
+use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -55,8 +59,8 @@ pub(super) struct CudaDas<T: Sample> {
 enum Place<T: Sample> {
     /// All of it on the device.
     Resident(Box<DeviceGeometry<T>>),
-    /// On the host, brought over a piece at a time.
-    Host(Box<Prepared<T::Real>>),
+    /// On the host, brought over a piece at a time, and the order in which voxels are taken; empty if there is none.
+    Host(Box<Prepared<T::Real>>, Vec<u32>),
 }
 
 /// Distances between neighbours of the channel data, in samples.
@@ -122,11 +126,12 @@ impl<T: Sample> CudaDas<T> {
             spread_samples = mean(&spreads);
             order = order.map(|order| widest_first(&order, window::MOST_VOXELS, &spreads));
         }
+        let order = order.unwrap_or_default();
         let geometry = if is_resident {
-            let whole = DeviceGeometry::new(backend, &prepared, 0..n_voxels, order)?;
+            let whole = DeviceGeometry::new(backend, &prepared, &Voxels::Range(0..n_voxels), &order)?;
             Place::Resident(Box::new(whole))
         } else {
-            Place::Host(Box::new(prepared))
+            Place::Host(Box::new(prepared), order)
         };
         let mut plan = Self {
             backend: backend.clone(),
@@ -252,24 +257,33 @@ impl<T: Sample> CudaDas<T> {
         }
         let strides = DataStrides::contiguous([n_batch, n_channels, n_transmits, n_samples], true);
         let (Piece { items, voxels }, choice) = self.pieces(n_batch, strides)?;
-        for first_voxel in (0..self.n_voxels).step_by(voxels) {
-            let range = first_voxel..self.n_voxels.min(first_voxel + voxels);
+        // Pieces are of consecutive places, so that kernels work on the blocks that they work on where there is one piece.
+        let order = match self.voxels_per_block(choice) {
+            Some(_) if voxels < self.n_voxels => self.order()?,
+            _ => Cow::default(),
+        };
+        for first_place in (0..self.n_voxels).step_by(voxels) {
+            let voxels = Voxels::at(&order, first_place..self.n_voxels.min(first_place + voxels));
             let brought;
-            let (geometry, within) = match &self.geometry {
-                Place::Resident(geometry) => (&**geometry, range.clone()),
-                Place::Host(prepared) => {
-                    let is_whole = range.len() == self.n_voxels;
-                    let order = if is_whole { order(prepared) } else { None };
-                    brought = DeviceGeometry::new(&self.backend, prepared, range.clone(), order)?;
-                    (&brought, 0..range.len())
+            let (geometry, within) = match (&self.geometry, &voxels) {
+                (Place::Resident(geometry), Voxels::Range(range)) => (&**geometry, range.clone()),
+                (Place::Resident(geometry), Voxels::List(list)) => {
+                    brought = geometry.of(list, &self.stream)?;
+                    (&brought, 0..list.len())
+                }
+                (Place::Host(prepared, order), voxels) => {
+                    let is_whole = voxels.len() == self.n_voxels;
+                    let order = if is_whole { &order[..] } else { &[] };
+                    brought = DeviceGeometry::new(&self.backend, prepared, voxels, order)?;
+                    (&brought, 0..voxels.len())
                 }
             };
             for first_item in (0..n_batch).step_by(items) {
                 let batch = Slice::from(first_item..n_batch.min(first_item + items));
                 let data = Tensor::from_array(&self.backend, &data.slice_axis(Axis(0), batch))?;
                 let n_batch = data.shape()[0];
-                let shape = [n_batch, self.parameters.parts.count(), range.len()];
-                let mut piece = Tensor::zeros(&self.backend, &shape)?;
+                let shape = [n_batch, self.parameters.parts.count(), voxels.len()];
+                let mut sums = Tensor::zeros(&self.backend, &shape)?;
                 let call = Call {
                     geometry,
                     range: within.clone(),
@@ -278,12 +292,41 @@ impl<T: Sample> CudaDas<T> {
                     n_batch,
                     stream: &self.stream,
                 };
-                self.launch(choice, &call, &mut piece, T::Real::ZERO)?;
+                self.launch(choice, &call, &mut sums, T::Real::ZERO)?;
                 let mut output = output.slice_axis_mut(Axis(0), batch);
-                piece.copy_to_array(&mut output.slice_axis_mut(Axis(2), Slice::from(range.clone())))?;
+                match &voxels {
+                    Voxels::Range(range) => {
+                        sums.copy_to_array(&mut output.slice_axis_mut(Axis(2), Slice::from(range.clone())))?;
+                    }
+                    Voxels::List(list) => {
+                        let mut values = Array3::from_elem(shape, T::Sum::default());
+                        sums.copy_to_array(&mut values)?;
+                        piece::put(&values.view(), list, &mut output);
+                    }
+                }
             }
         }
         Ok(())
+    }
+
+    /// Voxels of a block of the kernels that take them in the plan's order, where the block decides on the bits.
+    fn voxels_per_block(&self, choice: Choice) -> Option<usize> {
+        match choice {
+            Choice::Voxel(_) | Choice::Batch => None,
+            Choice::Distinct(_) => Some(VOXELS_PER_BLOCK as usize),
+            Choice::Window(number) => {
+                let window = self.matrix.windows.iter().find(|window| window.number == number);
+                window.map(|window| window.block.voxels() as usize)
+            }
+        }
+    }
+
+    /// The order in which those take voxels; empty if there is none.
+    fn order(&self) -> Result<Cow<'_, [u32]>> {
+        Ok(match &self.geometry {
+            Place::Resident(geometry) => Cow::Owned(geometry.order()?),
+            Place::Host(_, order) => Cow::Borrowed(order),
+        })
     }
 
     /// Adds what data on the device give to `beta` times `output` there, whose shapes were checked.
@@ -311,7 +354,7 @@ impl<T: Sample> CudaDas<T> {
                 }
                 self.launch(self.choice(n_batch, strides.n_samples), &call, output, beta)
             }
-            Place::Host(_) => Err(self.not_resident()),
+            Place::Host(..) => Err(self.not_resident()),
         }
     }
 
@@ -332,7 +375,7 @@ impl<T: Sample> CudaDas<T> {
                 n_batch,
                 stream,
             }),
-            Place::Host(_) => Err(self.not_resident()),
+            Place::Host(..) => Err(self.not_resident()),
         }
     }
 
@@ -354,18 +397,26 @@ impl<T: Sample> CudaDas<T> {
         let Some(budget) = budget(&self.backend, self.memory_limit_bytes, self.workspace.bytes()) else {
             return Ok((everything, choice));
         };
-        let voxel = match &self.geometry {
-            Place::Resident(_) => 0,
-            Place::Host(_) => self.parameters.voxel_bytes(),
+        let block = self.voxels_per_block(choice);
+        let voxel_bytes = self.parameters.voxel_bytes();
+        let (voxel_of_all, voxel_of_some) = match &self.geometry {
+            Place::Resident(_) if block.is_some() => (0, voxel_bytes),
+            Place::Resident(_) => (0, 0),
+            Place::Host(..) => (voxel_bytes, voxel_bytes),
+        };
+        let unit = Piece {
+            items: ITEMS as usize,
+            voxels: block.unwrap_or(1),
         };
         let item = strides.batch * size_of::<T>() as u64;
         let cut = |item, budget| {
             let footprint = Footprint {
                 item,
                 output: (self.parameters.parts.count() * size_of::<T::Sum>()) as u64,
-                voxel,
+                voxel_of_all,
+                voxel_of_some,
             };
-            pieces(footprint, n_batch, self.n_voxels, ITEMS as usize, budget)
+            pieces(footprint, everything, unit, budget)
         };
         let Some(layout) = self.layout(choice) else {
             return Ok((cut(item, budget)?, choice));
@@ -375,14 +426,15 @@ impl<T: Sample> CudaDas<T> {
         let with_copy = budget
             .checked_sub(rounding)
             .map(|budget| cut(item.saturating_add(copy), budget));
-        if let Some(Ok(piece)) = with_copy {
-            return Ok((piece, choice));
+        match with_copy {
+            Some(Ok(piece)) => Ok((piece, choice)),
+            // Without the copy there is room for more; the result is the same.
+            _ if choice == Choice::Batch && !self.is_converted() => {
+                Ok((cut(item, budget)?, Choice::Voxel(Tile::Items)))
+            }
+            Some(Err(error)) => Err(error),
+            None => Err(self.no_room(layout, strides.n_samples)),
         }
-        if choice != Choice::Batch || self.is_converted() {
-            return Err(self.no_room(layout, strides.n_samples));
-        }
-        // Without the copy there is room for more; the result is the same.
-        Ok((cut(item, budget)?, Choice::Voxel(Tile::Items)))
     }
 
     /// Queues the kernels for every item of a call.
