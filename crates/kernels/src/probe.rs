@@ -363,7 +363,7 @@ pub mod sm_80 {
 #[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
 pub mod sm_90a {
     use super::{Words, resources};
-    use cuda_std::{Shared, thread, warpgroup};
+    use cuda_std::{Shared, bulk, thread, warpgroup};
 
     /// Threads of `probe_group`: two groups.
     pub const GROUP_THREADS: u32 = 256;
@@ -376,7 +376,67 @@ pub mod sm_90a {
     /// Words that a thread writes: sums of 128 columns, then of 64.
     pub const GROUP_OUTPUT_WORDS: u32 = 96;
 
+    /// Threads of `probe_bulk`.
+    pub const BULK_THREADS: u32 = 96;
+    /// Uses of each barrier.
+    pub const BULK_USES: u32 = 3;
+    /// Words that a thread writes, and all runs of a use together have for it.
+    pub const BULK_WORDS: u32 = 4;
+
+    /// The vectors before a run, of as many as there are threads: runs of 1, 2, 3, … vectors, and the last one the rest.
+    pub(super) const fn before_run(run: u32) -> u32 {
+        run * (run + 1) / 2
+    }
+
+    /// Runs of a use.
+    pub(super) const BULK_RUNS: u32 = 10;
+
     cuda_std::kernels! { for sm_90a;
+        /// Copies of runs of different lengths, each use in the other order of its runs, for two barriers in turn.
+        probe_bulk(p: Words), threads BULK_THREADS, blocks 1, resources resources(64, 3, 0, 0), {
+            let thread = thread::thread_idx_x();
+            // SAFETY: all threads go through together; the slices hold the runs of all uses.
+            unsafe {
+                let stages = Shared::<[u32; 4]>::new(0, 2 * BULK_THREADS);
+                let barriers = Shared::<bulk::Barrier>::new(32 * BULK_THREADS, 2);
+                let from = p.input.cast::<[u32; 4]>();
+                if thread == 0 {
+                    bulk::begin(barriers, 0, 2);
+                    bulk::begin(barriers, 1, 2);
+                }
+                thread::sync_threads();
+                let mut number = 0;
+                while number < 2 * BULK_USES {
+                    let stage = number % 2;
+                    let runs = if thread == 0 {
+                        [0, BULK_RUNS / 2]
+                    } else if thread == 50 {
+                        [BULK_RUNS / 2, BULK_RUNS]
+                    } else {
+                        [0, 0]
+                    };
+                    let begin = |run: u32| if run < BULK_RUNS { before_run(run) } else { BULK_THREADS };
+                    if runs[1] > 0 {
+                        bulk::expect(barriers, stage, 16 * (begin(runs[1]) - begin(runs[0])));
+                    }
+                    let mut run = runs[0];
+                    while run < runs[1] {
+                        let count = begin(run + 1) - begin(run);
+                        let to = stage * BULK_THREADS + BULK_THREADS - begin(run + 1);
+                        let at = u64::from(number * BULK_THREADS + begin(run));
+                        bulk::start((stages, to), (from, at), count, (barriers, stage));
+                        run += 1;
+                    }
+                    thread::sync_threads();
+                    bulk::wait(barriers, stage, number / 2 % 2);
+                    let value = stages.load(stage * BULK_THREADS + thread);
+                    p.output.cast::<[u32; 4]>().store(u64::from(number * BULK_THREADS + thread), value);
+                    number += 1;
+                    thread::sync_threads();
+                }
+            }
+        }
+
         /// Two products of 128 columns and one of 64, whose second operands begin at a row that depends on the group.
         probe_group(p: Words), threads GROUP_THREADS, blocks 1, resources resources(168, 1, 0, 3), {
             let thread = thread::thread_idx_x();

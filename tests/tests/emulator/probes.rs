@@ -5,7 +5,7 @@ use integration_tests::random::rng;
 use kernels::probe::sm_80::{
     COPY_OUTPUT_WORDS, LDMATRIX_WORDS, MMA_F64_INPUT_WORDS, MMA_F64_OUTPUT_WORDS, MMA_INPUT_WORDS, MMA_OUTPUT_WORDS,
 };
-use kernels::probe::sm_90a::{GROUP_A_WORDS, GROUP_OUTPUT_WORDS, GROUP_ROWS, GROUP_THREADS};
+use kernels::probe::sm_90a::{BULK_THREADS, GROUP_A_WORDS, GROUP_OUTPUT_WORDS, GROUP_ROWS, GROUP_THREADS};
 use kernels::probe::{MEMORY_BYTES, NUMBER_WORDS, Outcome, THREADS, TILE_HALVES, TILE_STRIDE, WARP_WORDS};
 use kernels::probe::{outcomes, sm_80_outcomes, sm_90a_outcomes};
 
@@ -284,6 +284,27 @@ fn products_of_fragments() {
             }
         }
         assert_eq!(expected.len(), 32 * MMA_OUTPUT_WORDS as usize);
+        assert_equal(&probe, &expected);
+    }
+}
+
+/// Runs of 1, 2, … 9 vectors and one of the rest come, in each use, in the order from the last to the first.
+#[test]
+fn copies_of_runs() {
+    for probe in probes("probe_bulk") {
+        let threads = BULK_THREADS as usize;
+        let mut expected = Vec::new();
+        for of_use in probe.input.chunks(4 * threads) {
+            let (mut runs, mut rest) = (Vec::new(), of_use);
+            for vectors in 1..10 {
+                let (run, others) = rest.split_at(4 * vectors);
+                runs.push(run);
+                rest = others;
+            }
+            runs.push(rest);
+            expected.extend(runs.iter().rev().copied().flatten());
+        }
+        assert_eq!(expected.len(), probe.input.len());
         assert_equal(&probe, &expected);
     }
 }

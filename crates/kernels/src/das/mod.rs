@@ -6,7 +6,7 @@ pub mod distinct;
 pub mod geometry;
 pub mod output;
 pub mod permute;
-#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_90a"))]
+#[cfg(any(not(target_arch = "nvptx64"), target_feature = "sm_80"))]
 pub mod permute_columns;
 pub mod permute_rows;
 pub mod recorded;

@@ -330,7 +330,15 @@ pub fn sm_90a_outcomes<M: Machine>(machine: &M) -> Result<Vec<Outcome>, M::Error
     let whole = outcome("probe_group, whole numbers", Equality::Bits, &mut || random.whole())?;
     // Two products of 16 terms below 1 and a summand: 32 roundings of sums below 33.
     let floats = outcome("probe_group, random", within(32.0 * 33.0), &mut || random.float())?;
-    Ok(vec![whole, floats])
+    let shape = Shape {
+        blocks: 1,
+        threads: sm_90a::BULK_THREADS,
+        shared_bytes: 32 * sm_90a::BULK_THREADS + 16,
+        output_words: 2 * sm_90a::BULK_USES * sm_90a::BULK_THREADS * sm_90a::BULK_WORDS,
+    };
+    let input = (0..shape.output_words).map(|_| random.word()).collect();
+    let runs = run(machine, "probe_bulk", &sm_90a::probe_bulk, &shape, input, UNWRITTEN, &[Equality::Bits])?;
+    Ok(vec![whole, floats, runs])
 }
 
 /// Registers of both products of `probe_mma`: six of halves, four sums, six numbers in TF32, four sums.

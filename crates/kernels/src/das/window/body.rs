@@ -67,7 +67,7 @@ pub(super) unsafe fn das_window<
     }
     // SAFETY: no thread returns before the end, and what the loops depend on is the same in all threads.
     unsafe {
-        for_each_round(&p, shape, |first_channel| {
+        for_each_round!(&p, shape, first_channel => {
             add_round::<S, R, GROUPS, VOXELS, VECTORS, TILES>(&p, first_channel, shape, &mut sums);
         });
     }

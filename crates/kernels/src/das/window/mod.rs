@@ -23,6 +23,8 @@
 //! Complex samples whose delays differ little need less: a window of half as many rows, and one product for those of two
 //! channels ([`Shape::window_rows`]). A channel whose tile needs more samples has several such half-windows.
 //!
+//! Where the hardware lets four warps multiply together, [`warpgroup`] does all of this in another way.
+//!
 //! Where voxels are too few to fill a device, parts are ranges of channels, and [`add`] adds them.
 //!
 //! Samples are halves, or numbers that are two halves each ([`Split`]), high and low, in two planes, for single precision's accuracy.
@@ -62,7 +64,8 @@ use shape::WARP;
 #[repr(C)]
 #[derive(Clone, Copy)]
 pub struct DasWindow<S: Windowed> {
-    /// Channel data in vectors of 16 bytes, `(transmit, channel, row, plane, vector)`, as [`super::permute_rows`] makes them.
+    /// Channel data in vectors of 16 bytes: `(transmit, channel, row, plane, vector)`, as [`super::permute_rows`] makes them, or as
+    /// [`super::permute_columns`] does for warps that multiply in groups.
     pub samples: Global<[u32; 4]>,
     /// Elements, voxels and transmits.
     pub geometry: Geometry<f32>,
@@ -73,7 +76,7 @@ pub struct DasWindow<S: Windowed> {
     pub gain: f32,
     /// Batch items in `samples`, padding excluded.
     pub n_batch: u32,
-    /// Vectors in a plane of a row: two batch items each.
+    /// Vectors in a plane of a row, two batch items each, or columns of 64.
     pub n_vectors: u32,
 }
 

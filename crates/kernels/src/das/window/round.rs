@@ -73,7 +73,7 @@ unsafe fn own_entry<S: Windowed>(p: &DasWindow<S>, shape: Shape, here: Place, en
 ///
 /// Every thread of the block makes this call; the geometry's arrays hold the entry.
 #[inline(always)]
-unsafe fn begin_round<S: Windowed>(p: &DasWindow<S>, shape: Shape, round: Round) -> [Range; 4] {
+pub(super) unsafe fn begin_round<S: Windowed>(p: &DasWindow<S>, shape: Shape, round: Round) -> [Range; 4] {
     let [entry, transmit] = round;
     let here = Place::here();
     let lane = here.lane;
@@ -117,8 +117,14 @@ unsafe fn begin_round<S: Windowed>(p: &DasWindow<S>, shape: Shape, round: Round)
     }
 }
 
+/// The parameters' geometry, as [`again`].
+#[inline(always)]
+pub(super) fn geometry_again<S: Windowed>(p: &DasWindow<S>, shape: Shape) -> Geometry<f32> {
+    again::<S>(&p.geometry, shape)
+}
+
 /// No transmit: behind all that a reduction can find.
-const NONE: u32 = i32::MAX.cast_unsigned();
+pub(super) const NONE: u32 = i32::MAX.cast_unsigned();
 
 /// The least of the part's transmits from `from` on that a voxel of the block takes part in with an entry; [`NONE`] if there is none.
 ///
@@ -126,7 +132,7 @@ const NONE: u32 = i32::MAX.cast_unsigned();
 ///
 /// Every thread of the block makes this call; the geometry's arrays hold the entry.
 #[inline(always)]
-unsafe fn next_transmit<S: Windowed>(p: &DasWindow<S>, shape: Shape, entry: u32, from: u32) -> u32 {
+pub(super) unsafe fn next_transmit<S: Windowed>(p: &DasWindow<S>, shape: Shape, entry: u32, from: u32) -> u32 {
     let here = Place::here();
     // SAFETY: the caller's promise; a pair is one lane's to write, and read behind the barrier.
     unsafe {
@@ -150,17 +156,19 @@ unsafe fn next_transmit<S: Windowed>(p: &DasWindow<S>, shape: Shape, entry: u32,
 }
 
 /// Does something in each round of a part that has channels, and in which a voxel takes part: one for each transmit that an entry is
-/// of. It is told the first channel.
+/// of. The first channel has the name that is given.
 ///
-/// # Safety
-///
-/// Every thread of the block makes this call, with the task written; the geometry's arrays hold the part's entries.
-#[inline(always)]
-pub(super) unsafe fn for_each_round<S: Windowed>(p: &DasWindow<S>, shape: Shape, mut add: impl FnMut(u32)) {
-    // SAFETY: the shared memory is this warp's or used between barriers, and all threads go through together.
-    unsafe {
+/// A macro, because a call would cost registers. Every thread of the block comes here, with the task written; the geometry's arrays hold
+/// the part's entries.
+macro_rules! for_each_round {
+    ($p:expr, $shape:expr, $first_channel:ident => $body:block) => {{
+        use $crate::das::window::memory::{Memory, Place};
+        use $crate::das::window::round::{NONE, begin_round, geometry_again, next_transmit};
+        use $crate::das::window::state::Task;
+
+        let (p, shape) = ($p, $shape);
         let memory = || Memory::of(shape, Place::here().warp);
-        let geometry = || again::<S>(&p.geometry, shape);
+        let geometry = || geometry_again(p, shape);
         let [mut entry, _] = geometry().entries(Task::of(&memory()).transmits);
         while entry < geometry().entries(Task::of(&memory()).transmits)[1] {
             let mut transmit = entry;
@@ -170,10 +178,8 @@ pub(super) unsafe fn for_each_round<S: Windowed>(p: &DasWindow<S>, shape: Shape,
             while transmit != NONE {
                 let bounds = begin_round(p, shape, [entry, transmit]);
                 let [earliest, latest] = bounds[3];
-                let [first_channel, end] = Task::of(&memory()).channels;
-                if earliest <= latest && first_channel < end {
-                    add(first_channel);
-                }
+                let [$first_channel, end] = Task::of(&memory()).channels;
+                if earliest <= latest && $first_channel < end $body
                 [entry, transmit] = memory().round.load(0);
                 transmit = if geometry().is_sparse == 0 {
                     NONE
@@ -183,5 +189,6 @@ pub(super) unsafe fn for_each_round<S: Windowed>(p: &DasWindow<S>, shape: Shape,
             }
             entry += 1;
         }
-    }
+    }};
 }
+pub(super) use for_each_round;

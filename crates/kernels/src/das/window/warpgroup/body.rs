@@ -10,9 +10,9 @@ use super::super::round::{for_each_round, task, voxel_at};
 use super::super::shape::Shape;
 use super::super::state::Task;
 use super::fill::{begin, fill};
-use super::memory::{CHANNELS, GroupMemory, IS_THERE};
+use super::memory::{CHANNELS, GroupMemory, IS_BEFORE, IS_THERE};
 use super::multiply::multiply;
-use super::plan::{NO_STEP, first, is_last_planned, list, plan};
+use super::plan::{BEFORE, first, is_last_planned, list, plan};
 use super::weigh::{Pass, is_weighed, weigh, weigh_heard};
 use cuda_std::half::F16;
 use cuda_std::{bulk, thread, warp};
@@ -37,7 +37,7 @@ pub(super) unsafe fn das_window<R: Reading, const TILES: usize>(p: DasWindow<Com
         warp::sync_warp();
         begin(&p, shape);
         let mut number = 0;
-        for_each_round(&p, shape, |first_channel| {
+        for_each_round!(&p, shape, first_channel => {
             number = add_round::<R, TILES>(&p, [first_channel, number], shape, &mut sums);
         });
     }
@@ -91,8 +91,8 @@ unsafe fn add_round<R: Reading, const TILES: usize>(
         if thread::thread_idx_x() == 0 {
             let memory = GroupMemory::of(shape, 0);
             memory.store_step(first_number, first(first_channel));
-            memory.store_step(first_number.wrapping_sub(1), NO_STEP);
-            memory.store_step(first_number.wrapping_sub(2), NO_STEP);
+            memory.store_step(first_number.wrapping_sub(1), BEFORE);
+            memory.store_step(first_number.wrapping_sub(2), BEFORE);
         }
         if Role::here(shape).number == PLANS {
             plan::<R>(p, first_channel, shape, Place::here().warp == 0);
@@ -118,7 +118,7 @@ unsafe fn add_round<R: Reading, const TILES: usize>(
                 turn += 1;
             }
             let memory = GroupMemory::of(shape, Place::here().warp);
-            if number > first_number && memory.step(number.wrapping_sub(1))[2] & IS_THERE == 0 {
+            if memory.step(number.wrapping_sub(1))[2] & (IS_THERE | IS_BEFORE) == 0 {
                 // The last one that was listed is none.
                 return number - 1;
             }

@@ -58,6 +58,8 @@ pub(super) type Step = [u32; 4];
 pub(super) const IS_THERE: u32 = 1;
 /// Its weights are in the second half of the memory for them.
 pub(super) const IS_ODD: u32 = 2;
+/// It comes before a round's first.
+pub(super) const IS_BEFORE: u32 = 4;
 
 /// The first and the last sample that are needed of a channel; of none the last comes before the first.
 pub(super) type Reach = [u32; 2];

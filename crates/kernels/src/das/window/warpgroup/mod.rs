@@ -21,32 +21,38 @@ use cuda_std::Resources;
 use cuda_std::half::F16;
 use num_complex::Complex;
 
-/// What a block works on, for so many batch items.
-const fn shape(items: u32) -> Shape {
-    Shape {
-        voxels_per_warp: weigh::VOXELS,
-        items,
-        warps: 16,
-        channels: memory::CHANNELS,
-        rows: memory::ROWS,
-        window_rows: memory::WINDOW,
-        group_warps: 4,
-        planes: 1,
-        weight_planes: 1,
-        tap_words: 0,
-    }
-}
+/// Tiles of eight batch items.
+const TILES: usize = 16;
+
+/// What a block works on.
+const SHAPE: Shape = Shape {
+    voxels_per_warp: weigh::VOXELS,
+    items: 8 * TILES as u32,
+    warps: 16,
+    channels: memory::CHANNELS,
+    rows: memory::ROWS,
+    window_rows: memory::WINDOW,
+    group_warps: 4,
+    planes: 1,
+    weight_planes: 1,
+    tap_words: 0,
+};
 
 macro_rules! instances {
-    ($($name:ident: $reading:ident, $tiles:literal tiles, $registers:literal, $warp_operations:literal;)*) => {
+    ($($name:ident: $reading:ident, $registers:literal, $warp_operations:literal;)*) => {
         cuda_std::kernels! { for sm_90a; $(
             /// Windows of warp groups; interpolation, voxels and batch items a warp, warps and channels a step are in the name.
             $name(p: DasWindow<Complex<F16>>),
             threads 512, blocks 1,
-            resources Resources { registers: $registers, barriers: 7, warp_operations: $warp_operations, matrix_operations: 2 },
+            resources Resources {
+                registers: $registers,
+                barriers: 7,
+                warp_operations: $warp_operations,
+                matrix_operations: 2,
+            },
             {
                 // SAFETY: the launching side's promise.
-                unsafe { das_window::<$reading, $tiles>(p, shape(8 * $tiles)) }
+                unsafe { das_window::<$reading, TILES>(p, SHAPE) }
             }
         )* }
 
@@ -56,7 +62,7 @@ macro_rules! instances {
                 vec![$(super::Instance {
                     kernel: $name,
                     taps: <$reading as super::reading::Reads>::TAPS,
-                    shape: shape(8 * $tiles),
+                    shape: SHAPE,
                 }),*]
             }
         }
@@ -64,6 +70,6 @@ macro_rules! instances {
 }
 
 instances! {
-    das_window_cf16_linear_8x128_16_8_group: Linear, 16 tiles, 128, 36;
-    das_window_cf16_nearest_8x128_16_8_group: Nearest, 16 tiles, 128, 36;
+    das_window_cf16_linear_8x128_16_8_group: Linear, 128, 36;
+    das_window_cf16_nearest_8x128_16_8_group: Nearest, 128, 36;
 }

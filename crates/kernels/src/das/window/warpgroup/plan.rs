@@ -10,7 +10,7 @@ use super::super::reach::rows;
 use super::super::reading::Reading;
 use super::super::shape::{Shape, WARP};
 use super::super::state::Task;
-use super::memory::{CHANNELS, GroupMemory, IS_ODD, IS_THERE, MOST_WINDOWS, Reach, Step, WINDOW, parity};
+use super::memory::{CHANNELS, GroupMemory, IS_BEFORE, IS_ODD, IS_THERE, MOST_WINDOWS, Reach, Step, WINDOW, parity};
 use cuda_std::half::F16;
 use cuda_std::warpgroup::Rows;
 use cuda_std::{thread, warp};
@@ -20,7 +20,10 @@ use num_complex::Complex;
 const NOWHERE: u32 = <Complex<F16> as Windowed>::NOWHERE;
 
 /// What comes before a round's first step.
-pub(super) const NO_STEP: Step = [0; 4];
+pub(super) const BEFORE: Step = [0, 0, IS_BEFORE, 0];
+
+/// What comes behind the last one.
+const BEHIND: Step = [0; 4];
 
 /// A round's first step.
 pub(super) const fn first(first_channel: u32) -> Step {
@@ -128,7 +131,7 @@ pub(super) unsafe fn list(number: u32, shape: Shape, is_first: bool) {
         let [first_channel, chunk, flags, _] = step;
         if flags & IS_THERE == 0 {
             if is_first && lane == 0 {
-                memory.store_step(number.wrapping_add(1), NO_STEP);
+                memory.store_step(number.wrapping_add(1), BEHIND);
             }
             return;
         }
