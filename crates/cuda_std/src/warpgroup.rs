@@ -23,8 +23,8 @@ impl Rows {
     #[must_use]
     pub const fn new(first: u32, later: u32, block: u32) -> Self {
         Self {
-            first_and_block: 8 * first | block << 19,
-            later: 8 * later | 1 << 30,
+            first_and_block: (8 * first) | (block << 19),
+            later: (8 * later) | (1 << 30),
         }
     }
 

@@ -445,7 +445,7 @@ impl<S: Stored> Problem<S> {
         let vectors: Vec<[u32; 4]> = (0..n_vectors)
             .map(|at| {
                 let (row, column) = (at / 8 % n_rows, at / 8 / n_rows % n_columns);
-                let (sample, part, first_item) = (row / 2, row % 2, 64 * column + 8 * (at % 8 ^ row % 8));
+                let (sample, part, first_item) = (row / 2, row % 2, 64 * column + 8 * ((at % 8) ^ (row % 8)));
                 let channel = at / 8 / n_rows / n_columns;
                 let (q, m) = (channel / case.channels, channel % case.channels);
                 let bits = |item: usize| {

@@ -198,7 +198,7 @@ impl<N: Number> Data<N> {
                         for part in 0..2 {
                             let row = 2 * k + part;
                             for at in 0..64 {
-                                let b = 64 * column + 8 * (at / 8 ^ row % 8) + at % 8;
+                                let b = 64 * column + 8 * ((at / 8) ^ (row % 8)) + at % 8;
                                 if b >= n_batch || k >= n_samples {
                                     halves.push(f16::from_bits(0));
                                     continue;

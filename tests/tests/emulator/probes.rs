@@ -327,7 +327,7 @@ fn products_of_groups_of_warps() {
             };
             let b = |[first, later]: [u32; 2], k: usize, column: usize| {
                 let row = first + k as u32 / 8 * later + k as u32 % 8 + column as u32 / 64 * GROUP_ROWS;
-                let piece = 8 * row + (column as u32 % 64 / 8 ^ row % 8);
+                let piece = 8 * row + ((column as u32 % 64 / 8) ^ (row % 8));
                 half_value(half_at(of_b, 8 * piece as usize + column % 8))
             };
             let product = |which: usize, at: [u32; 2], row: usize, column: usize| -> f64 {

@@ -46,13 +46,13 @@ pub(super) struct Barriers(BTreeMap<u32, Uses>);
 
 type Checked<T> = Result<T, Box<FaultKind>>;
 
-fn operand(instruction: Instruction, what: &'static str, value: u32, expected: &'static str) -> Box<FaultKind> {
-    Box::new(FaultKind::Operand {
+fn operand(instruction: Instruction, what: &'static str, value: u32, expected: &'static str) -> FaultKind {
+    FaultKind::Operand {
         instruction,
         what,
         value: u64::from(value),
         expected,
-    })
+    }
 }
 
 fn element((base, index, length): (u32, u32, u32), bytes: u32) -> SharedElement {
@@ -69,7 +69,7 @@ impl Block {
     fn barrier(&mut self, source: Source, instruction: Instruction, at: (u32, u32, u32)) -> Checked<&mut Uses> {
         let offset = self.access_shared(source, instruction, Touch::ReadWritten, element(at, 8))?;
         let wrong = operand(instruction, "a barrier at byte", offset, "one that was begun");
-        self.barriers.0.get_mut(&offset).ok_or(wrong)
+        self.barriers.0.get_mut(&offset).ok_or_else(|| wrong.into())
     }
 
     /// The same, for its next use.
@@ -78,12 +78,7 @@ impl Block {
         let uses = self.barrier(source, instruction, at)?;
         if uses.ended > 0 && uses.waited != threads {
             let waited = uses.waited;
-            return Err(operand(
-                instruction,
-                "threads that waited",
-                waited,
-                "all, before the next use",
-            ));
+            return Err(operand(instruction, "threads that waited", waited, "all, before the next use").into());
         }
         Ok(uses)
     }
@@ -111,7 +106,7 @@ pub(crate) unsafe fn bulk_expect(at: (u32, u32, u32), bytes: u32) {
         let uses = block.free_barrier(source, instruction, at)?;
         if uses.said == uses.sayings {
             let expected = "no more than in each use";
-            return Err(operand(instruction, "sayings", uses.said + 1, expected));
+            return Err(operand(instruction, "sayings", uses.said + 1, expected).into());
         }
         uses.said += 1;
         uses.expected += bytes;
@@ -137,7 +132,7 @@ pub(crate) unsafe fn bulk_start<T: Element>(
     };
     operate(source, |block| {
         if !(count * element_bytes).is_multiple_of(PIECE) || !PIECE.is_multiple_of(element_bytes) {
-            return Err(operand(instruction, "bytes", count * element_bytes, "a multiple of 16"));
+            return Err(operand(instruction, "bytes", count * element_bytes, "a multiple of 16").into());
         }
         let offset = element(to, element_bytes).offset(instruction, count, PIECE)?;
         let address = from.address(instruction, u64::from(count), PIECE)?;
@@ -182,14 +177,14 @@ pub(crate) unsafe fn bulk_wait(at: (u32, u32, u32), parity: u32) {
             let bytes = PIECE * uses.pieces.len() as u32;
             if uses.said < uses.sayings || uses.expected != bytes {
                 let expected = "as many as were said, before a barrier of the block";
-                return Err(operand(instruction, "bytes started", bytes, expected));
+                return Err(operand(instruction, "bytes started", bytes, expected).into());
             }
             uses.ended += 1;
             (uses.said, uses.expected, uses.waited) = (0, 0, 0);
         }
         uses.waited += 1;
         if parity % 2 != (uses.ended - 1) % 2 {
-            return Err(operand(instruction, "parity", parity, "that of the last use"));
+            return Err(operand(instruction, "parity", parity, "that of the last use").into());
         }
         for piece in std::mem::take(&mut uses.pieces) {
             block.touch_shared(Instruction::BulkCopy, Touch::End, piece.offset, PIECE, piece.who)?;

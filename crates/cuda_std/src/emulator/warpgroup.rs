@@ -68,7 +68,7 @@ pub(crate) unsafe fn group_multiply<const TILES: usize>(
                 let row = first + row / 8 * later + row % 8 + tile / 8 * block_rows;
                 let piece = SharedElement {
                     base,
-                    index: 8 * row + (tile % 8 ^ row % 8),
+                    index: 8 * row + ((tile % 8) ^ (row % 8)),
                     length,
                     bytes: PIECE,
                 };

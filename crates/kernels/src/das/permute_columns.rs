@@ -107,7 +107,7 @@ unsafe fn permute_columns<S: Stored<Complex<F16>>>(p: PermuteColumns<S>) {
     let first = (column_of_all * u64::from(samples_of_column) * u64::from(PARTS) + first_row) * u64::from(ROW_VECTORS);
     while row < PARTS * (samples_of_column - tile.first_sample).min(tile_samples()) {
         // The low halves of two items, or the high ones.
-        let selector = if row % PARTS == 0 { 0x5410 } else { 0x7632 };
+        let selector = if row.is_multiple_of(PARTS) { 0x5410 } else { 0x7632 };
         let pair = |word: u32| {
             let item = vector * VECTOR_ITEMS + 2 * word;
             // SAFETY: items of the tile, and one of its samples.
@@ -115,7 +115,7 @@ unsafe fn permute_columns<S: Stored<Complex<F16>>>(p: PermuteColumns<S>) {
             permute_bytes(even, odd, selector)
         };
         let pairs = [pair(0), pair(1), pair(2), pair(3)];
-        let place = ROW_VECTORS * row + ((first_vector + vector) ^ row % ROW_VECTORS);
+        let place = ROW_VECTORS * row + ((first_vector + vector) ^ (row % ROW_VECTORS));
         // SAFETY: column and row are in range and this thread's.
         unsafe { p.output.store(first + u64::from(place), pairs) };
         row += THREADS / VECTORS;

@@ -150,7 +150,7 @@ impl Role {
         Self {
             group,
             number: (warp + shape.group_warps - group) % shape.group_warps,
-            is_early: group % 2 == 0,
+            is_early: group.is_multiple_of(2),
         }
     }
 

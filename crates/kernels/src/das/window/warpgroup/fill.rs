@@ -49,7 +49,7 @@ pub(super) unsafe fn fill(p: &DasWindow<Complex<F16>>, number: u32, shape: Shape
         let ([first, rows], _) = chunk_of(memory.reach(channel - first_of_all), chunk, shape);
         let rows = if lane < runs && column < p.n_vectors { rows } else { 0 };
         // Whole windows, so that few ballots count them.
-        let of_bit = |bit: u32| warp::ballot(rows / WINDOW >> bit & 1 != 0).count_ones() << bit;
+        let of_bit = |bit: u32| warp::ballot((rows / WINDOW) >> bit & 1 != 0).count_ones() << bit;
         let rows_of_all = WINDOW * (of_bit(0) + of_bit(1) + of_bit(2));
         if lane == 0 {
             bulk::expect(memory.barriers, number % 2, 16 * OF_SAMPLE * rows_of_all);
