@@ -20,7 +20,8 @@ pub enum ChannelLayout {
 /// How a GPU goes about the sum; the CPU has one way for all.
 ///
 /// Each gives the same bits for the same data, however the batch and the work are split; among each other they agree within
-/// rounding. Which one [`Algorithm::Auto`] takes depends on the number of frames.
+/// rounding. Which one [`Algorithm::Auto`] takes depends on the number of frames; on an H100 or H200 it may also take windows
+/// of complex `f16` by products of four warps together, whose bits are those of no other.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Algorithm {
     /// The one that is fastest for the type and size of the data.

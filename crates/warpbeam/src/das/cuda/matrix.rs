@@ -6,7 +6,7 @@ use super::window::{self, Window};
 use super::{Call, CudaDas, MOST_LAYERS, voxel};
 use crate::Result;
 use crate::das::sample::Kernels;
-use crate::das::{Precision, Sample};
+use crate::das::{Algorithm, Precision, Sample};
 use cuda_std::{Kernel, Launch};
 use kernels::das::batch::Rows;
 use kernels::das::distinct::{self, DasDistinct, Instructions, NEAR_TOP, Tile, Variant};
@@ -36,8 +36,8 @@ impl MatrixKernels {
     }
 
     /// The window kernel that suits the plan and a batch.
-    pub(super) fn window(&self, n_batch: usize) -> Option<usize> {
-        window::suitable(&self.windows, self.spread_samples, n_batch)
+    pub(super) fn window(&self, n_batch: usize, algorithm: Algorithm) -> Option<usize> {
+        window::suitable(&self.windows, self.spread_samples, n_batch, algorithm)
     }
 }
 

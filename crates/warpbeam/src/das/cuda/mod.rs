@@ -192,7 +192,7 @@ impl<T: Sample> CudaDas<T> {
         let shape = choice::Shape {
             has_batch_kernels: has_kernels::<T::Device>(),
             distinct: self.matrix.tile(n_batch),
-            window: self.matrix.window(n_batch).filter(|_| !has_tf32),
+            window: self.matrix.window(n_batch, self.algorithm).filter(|_| !has_tf32),
             windows: match window_form {
                 Form::Split if T::PARTS == 1 => Windows::SplitReal,
                 Form::Split => Windows::SplitComplex,

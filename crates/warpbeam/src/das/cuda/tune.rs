@@ -55,7 +55,7 @@ impl<T: Sample> CudaDas<T> {
             Algorithm::Frame => *choice == Choice::Voxel(voxel::Tile::Transmits),
             Algorithm::Batch => *choice == Choice::Batch,
             Algorithm::Distinct => matches!(choice, Choice::Distinct(_)),
-            Algorithm::Window => matches!(choice, Choice::Window(_)),
+            Algorithm::Window => matches!(choice, Choice::Window(number) if !self.is_grouped(*number)),
         };
         let shape = [call.n_batch, self.parameters.parts.count(), call.range.len()];
         let mut scratch = Tensor::<T::Sum>::zeros(&self.backend, &shape)?;

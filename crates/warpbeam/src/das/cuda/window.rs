@@ -4,8 +4,8 @@ use super::copy::{Layout, Room, VECTOR_BYTES};
 use super::matrix::{Form, Halves, Split};
 use super::{Call, CudaDas, MOST_LAYERS};
 use crate::Result;
-use crate::das::Sample;
 use crate::das::sample::Kernels;
+use crate::das::{Algorithm, Sample};
 use cuda_std::{Global, Kernel, Launch};
 use kernels::das::batch::Rows;
 use kernels::das::distinct::NEAR_TOP;
@@ -70,14 +70,19 @@ impl Window {
 
 /// Of the kernels whose blocks hold the samples that the plan's voxels need, the one that wastes least of a batch.
 ///
-/// Those whose warps multiply alone, and those whose groups do, each work in the same order: their bits do not depend on the batch.
-pub(super) fn suitable(windows: &[Window], spread_samples: f64, n_batch: usize) -> Option<usize> {
+/// Those whose warps multiply alone all work in the same order, so that the bits do not depend on the batch. Those whose groups do
+/// have another one: they are for [`Algorithm::Auto`], which promises no bits.
+pub(super) fn suitable(windows: &[Window], spread_samples: f64, n_batch: usize, algorithm: Algorithm) -> Option<usize> {
     let holds = |window: &&Window| f64::from(window.chunk_samples) * SPREAD_PER_CHUNK >= spread_samples;
     let alone = || windows.iter().filter(|window| !window.block.is_grouped());
     let samples = alone().filter(holds).map(|window| window.chunk_samples).min();
     let samples = samples.or_else(|| alone().map(|window| window.chunk_samples).max());
     let alone = alone().filter(|window| Some(window.chunk_samples) == samples);
-    let grouped = windows.iter().filter(|window| window.block.is_grouped()).filter(holds);
+    let may_group = algorithm == Algorithm::Auto;
+    let grouped = windows
+        .iter()
+        .filter(|window| may_group && window.block.is_grouped())
+        .filter(holds);
     let best = alone
         .chain(grouped)
         .min_by(|one, other| one.cost(n_batch).total_cmp(&other.cost(n_batch)));
@@ -123,7 +128,7 @@ impl<T: Sample> CudaDas<T> {
         let ranges = self.ranges(number);
         let sums = self.parameters.parts.count() * self.n_voxels;
         let of_form = Self::layout_of(self.window_form());
-        let is_grouped = self.window(number).is_some_and(|window| window.block.is_grouped());
+        let is_grouped = self.is_grouped(number);
         let (samples_per_row, vector_items, vector_bytes) = if is_grouped {
             let bytes = permute_columns::WHOLE_SAMPLES * permute_columns::PARTS * permute_columns::ROW_VECTORS * 16;
             (
@@ -146,6 +151,11 @@ impl<T: Sample> CudaDas<T> {
             },
             ..of_form
         }
+    }
+
+    /// Whether a kernel's warps multiply in groups.
+    pub(super) fn is_grouped(&self, number: usize) -> bool {
+        self.window(number).is_some_and(|window| window.block.is_grouped())
     }
 
     fn window(&self, number: usize) -> Option<&Window> {
@@ -362,40 +372,33 @@ mod tests {
 
     #[test]
     fn the_kernel_follows_spread_and_batch() {
-        let mut windows = windows::<Complex<F16>>(Taps::Two);
-        let name = |spread, n_batch| {
-            let number = suitable(&windows, spread, n_batch)?;
-            windows
-                .iter()
-                .find(|window| window.number == number)
-                .map(|window| window.name)
+        let windows = windows::<Complex<F16>>(Taps::Two);
+        let name_by = |algorithm, spread, n_batch| {
+            let number = suitable(&windows, spread, n_batch, algorithm)?;
+            let window = windows.iter().find(|window| window.number == number);
+            window.map(|window| window.name)
         };
+        let name = |spread, n_batch| name_by(Algorithm::Auto, spread, n_batch);
         assert_eq!(name(7.0, 128), Some("das_window_cf16_linear_8x128_16_8_group"));
         assert_eq!(name(7.0, 65), Some("das_window_cf16_linear_8x128_16_8_group"));
         assert_eq!(name(7.0, 64), Some("das_window_cf16_linear_16x64_16_16_half"));
         assert_eq!(name(7.0, 192), Some("das_window_cf16_linear_16x64_16_16_half"));
         assert_eq!(name(7.0, 32), Some("das_window_cf16_linear_16x32_16_16_half"));
         assert_eq!(name(50.0, 128), Some("das_window_cf16_linear_16x32_8_8_half"));
-        windows.retain(|window| !window.block.is_grouped());
-        let name = |spread, n_batch| {
-            let number = suitable(&windows, spread, n_batch)?;
-            windows
-                .iter()
-                .find(|window| window.number == number)
-                .map(|window| window.name)
-        };
+        let name = |spread, n_batch| name_by(Algorithm::Window, spread, n_batch);
         assert_eq!(name(7.0, 128), Some("das_window_cf16_linear_16x64_16_16_half"));
         assert_eq!(name(7.0, 96), Some("das_window_cf16_linear_16x64_16_16_half"));
         assert_eq!(name(7.0, 32), Some("das_window_cf16_linear_16x32_16_16_half"));
         assert_eq!(name(50.0, 32), Some("das_window_cf16_linear_16x32_8_8_half"));
         assert_eq!(name(500.0, 128), Some("das_window_cf16_linear_16x32_8_8_half"));
-        assert_eq!(suitable(&[], 1.0, 1), None);
+        assert_eq!(suitable(&[], 1.0, 1, Algorithm::Auto), None);
     }
 
     #[test]
     fn the_kernel_of_two_halves_follows_them_too() {
         let windows = windows::<Split<Complex<F16>>>(Taps::Two);
-        let name = |spread, n_batch| suitable(&windows, spread, n_batch).map(|number| windows[number].name);
+        let name =
+            |spread, n_batch| suitable(&windows, spread, n_batch, Algorithm::Auto).map(|number| windows[number].name);
         assert_eq!(name(7.0, 128), Some("das_window_csplit_linear_16x64_16_8_half"));
         assert_eq!(name(7.0, 32), Some("das_window_csplit_linear_16x32_16_8_half"));
         assert_eq!(name(40.0, 128), Some("das_window_csplit_linear_16x32_16_8_half_wide"));
@@ -405,7 +408,7 @@ mod tests {
     fn few_real_items_take_no_more_than_they_fill() {
         fn name<S: Instances>(n_batch: usize) -> Option<&'static str> {
             let windows = windows::<S>(Taps::Two);
-            suitable(&windows, 9.0, n_batch).map(|number| windows[number].name)
+            suitable(&windows, 9.0, n_batch, Algorithm::Auto).map(|number| windows[number].name)
         }
         assert_eq!(name::<F16>(32), Some("das_window_f16_linear_32x32_8_8"));
         assert_eq!(name::<F16>(64), Some("das_window_f16_linear_32x64_8_8"));
